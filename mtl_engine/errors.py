@@ -1,0 +1,18 @@
+"""Errors that name what was wrong, what is allowed and the nearest known name."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class EngineError(ValueError):
+    """A request that the engine refuses; the message says what to change."""
+
+
+class UnknownName(EngineError):
+    """A name that is not registered, with the names that are."""
+
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = get_close_matches(str(name), names, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        super().__init__(f"No {what} '{name}'.{hint} Known: {', '.join(names)}.")
