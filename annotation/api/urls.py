@@ -1,0 +1,5 @@
+"""REST: one line a resource."""
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []

@@ -1,0 +1,65 @@
+from django.conf import settings
+from django.db import models
+
+from annotation.models.project import Project
+
+
+class Role(models.TextChoices):
+    OWNER = "owner"
+    CURATOR = "curator"
+    ANNOTATOR = "annotator"
+
+
+class Membership(models.Model):
+    """A person's role in a project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(max_length=10, choices=Role)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="one_role_a_project")
+        ]
+
+
+class Invitation(models.Model):
+    """A link that lets one person join a project, once; only the hash of its token is kept."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role)
+    note = models.CharField(max_length=120, blank=True)  # for whom it was made
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    accepted_at = models.DateTimeField(null=True)
+
+
+class SignInLink(models.Model):
+    """A link that signs one person in, once; only the hash of its token is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+
+class SignInAttempt(models.Model):
+    """A failed sign-in, counted against the next ones."""
+
+    name = models.CharField(max_length=150)
+    address = models.CharField(max_length=64)
+    created_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["name", "created_at"], name="attempt_by_name")]

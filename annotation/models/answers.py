@@ -1,0 +1,108 @@
+from django.conf import settings
+from django.db import models
+
+from annotation.models.corpus import Sentence
+from annotation.models.project import Task
+from annotation.models.round import Round
+
+
+class Annotation(models.Model):
+    """One person's present answer to one task on one sentence."""
+
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="annotations")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="annotations")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="annotations"
+    )
+    value = models.JSONField()
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sentence", "task", "author"], name="one_answer_a_person"
+            )
+        ]
+        indexes = [models.Index(fields=["task", "sentence"], name="annotation_by_task")]
+
+
+class AnnotationVersion(models.Model):
+    """An earlier answer, kept when a newer one took its place."""
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField()
+    value = models.JSONField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["annotation", "version"], name="annotation_version_once"
+            )
+        ]
+
+
+class Gold(models.Model):
+    """The answer that counts: adjudicated, agreed or imported."""
+
+    class Source(models.TextChoices):
+        IMPORTED = "imported"
+        ADJUDICATED = "adjudicated"
+        AGREED = "agreed"
+
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="gold")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="gold")
+    value = models.JSONField()
+    source = models.CharField(max_length=12, choices=Source)
+    version = models.PositiveIntegerField(default=1)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "gold"
+        constraints = [models.UniqueConstraint(fields=["sentence", "task"], name="one_gold_a_task")]
+        indexes = [models.Index(fields=["task", "sentence"], name="gold_by_task")]
+
+
+class GoldVersion(models.Model):
+    """An earlier gold answer."""
+
+    gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField()
+    value = models.JSONField()
+    source = models.CharField(max_length=12)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["version"]
+        constraints = [
+            models.UniqueConstraint(fields=["gold", "version"], name="gold_version_once")
+        ]
+
+
+class Suggestion(models.Model):
+    """The newest model's answer to one task on one sentence, offered to a person."""
+
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="suggestions")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="suggestions")
+    value = models.JSONField()
+    confidence = models.FloatField(null=True)  # of the whole answer, in [0, 1]
+    details = models.JSONField(default=dict, blank=True)  # confidence and runners-up of each item
+    source = models.CharField(max_length=60)  # "import" or a model's name
+    round = models.ForeignKey(
+        Round, null=True, on_delete=models.CASCADE, related_name="suggestions"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sentence", "task"], name="one_suggestion_a_task")
+        ]
