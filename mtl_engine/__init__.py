@@ -1,1 +1,1 @@
-"""Multi-task models of sentences, and the choice of what to label next: a library without Django."""
+"""Multi-task models of sentences and the choice of what to label next; knows no Django."""
