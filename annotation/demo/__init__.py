@@ -1,0 +1,1 @@
+"""A synthetic corpus from a small grammar, so that the tour needs no download."""
