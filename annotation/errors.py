@@ -1,0 +1,35 @@
+"""What services say no with; pages, REST and commands turn it into their own words."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from annotation.answers import Problem
+
+
+class Refused(Exception):
+    """A request that was understood and not carried out; the message says what to change."""
+
+
+class InvalidInput(Refused):
+    """Input with problems, all of them, each with the path of the field it is about."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(describe(problem) for problem in self.problems))
+
+
+class Conflict(Refused):
+    """A request that no longer fits what is stored."""
+
+
+def describe(problem: Problem) -> str:
+    """Return a problem as one line."""
+    return f"{problem.path}: {problem.message}" if problem.path else problem.message
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """Return the message for a name that does not exist, with the names that do."""
+    names = sorted(known)
+    near = get_close_matches(str(name), names, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return f"No {what} '{name}'.{hint} Known: {', '.join(names) or 'none'}."
