@@ -1,0 +1,109 @@
+"""Whether a model's confidence can be believed, and the temperature that corrects it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mtl_engine.errors import EngineError
+
+COLDEST, HOTTEST = 0.01, 100.0  # a dev set answered perfectly, or not at all, has no finite optimum
+MASKED = -1e30  # stands for a logit of minus infinity: probability 0, and 0 * MASKED = 0
+
+
+def overconfidence_error(confidence: ArrayLike, accuracy: ArrayLike) -> float:
+    """Return mean conf * max(conf - acc, 0) over sentences; one-sided: show both means too."""
+    conf, acc = _pairs(confidence, accuracy)
+    return float(np.mean(conf * np.maximum(conf - acc, 0.0)))
+
+
+def expected_calibration_error(
+    confidence: ArrayLike, accuracy: ArrayLike, *, n_bins: int = 10
+) -> float:
+    """Return mean |accuracy - confidence| over equally wide bins, weighted by their sentences."""
+    conf, acc = _pairs(confidence, accuracy)
+    if n_bins < 1:
+        raise EngineError(f"n_bins is {n_bins}; at least 1 bin is needed.")
+    bins = np.minimum((conf * n_bins).astype(int), n_bins - 1)
+    gaps = np.bincount(bins, weights=acc - conf, minlength=n_bins)
+    return float(np.abs(gaps).sum() / len(conf))
+
+
+def fit_temperature(
+    logits: Sequence[ArrayLike] | NDArray[Any], labels: Sequence[Any] | NDArray[Any]
+) -> float:
+    """Return the T > 0 for which softmax(logits / T) gives the labels the least mean NLL.
+
+    One (n, s) array with (n,) labels, or lists of (m_i, s_i) arrays and (m_i,) labels; a negative
+    label is a missing one. The loss is convex in 1 / T: a bracketed Newton iteration finds it.
+    """
+    blocks = _blocks(logits, labels)
+    low, high, inverse = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
+    for _ in range(100):
+        slope, curvature = _nll_derivatives(blocks, inverse)
+        low, high = (inverse, high) if slope < 0 else (low, inverse)
+        newton = inverse - slope / curvature if curvature > 0 else low
+        following = newton if low < newton < high else (low + high) / 2
+        if abs(following - inverse) <= 1e-12 * inverse:
+            break
+        inverse = following
+    return 1.0 / inverse
+
+
+def _pairs(confidence: ArrayLike, accuracy: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    conf, acc = np.asarray(confidence, np.float64), np.asarray(accuracy, np.float64)
+    if conf.ndim != 1 or conf.shape != acc.shape or len(conf) == 0:
+        raise EngineError(
+            f"Confidence has shape {conf.shape} and accuracy {acc.shape}; both must be (n,) with "
+            "the same n of at least 1."
+        )
+    for name, values in (("Confidence", conf), ("Accuracy", acc)):
+        if not ((values >= 0) & (values <= 1)).all():
+            raise EngineError(
+                f"{name} ranges from {values.min()} to {values.max()}; allowed is 0 to 1."
+            )
+    return conf, acc
+
+
+Block = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+def _blocks(logits: Any, labels: Any) -> list[Block]:
+    """Return labelled rows stacked by their number of columns: trees have one width per length."""
+    if isinstance(logits, np.ndarray) and logits.ndim == 2:
+        logits, labels = [logits], [labels]
+    by_width: dict[int, list[Block]] = defaultdict(list)
+    for i, (rows, truth) in enumerate(zip(logits, labels, strict=True)):
+        rows, truth = np.asarray(rows, np.float64), np.asarray(truth, np.int64)
+        if rows.ndim != 2 or truth.shape != rows.shape[:1]:
+            raise EngineError(
+                f"Logits {i} have shape {rows.shape} and their labels {truth.shape}; expected "
+                "(rows, classes) and (rows,)."
+            )
+        if (truth >= rows.shape[1]).any():
+            raise EngineError(f"Label {truth.max()} of block {i} has no column in its logits.")
+        by_width[rows.shape[1]].append((rows[truth >= 0], truth[truth >= 0]))
+    blocks = [
+        (np.concatenate([rows for rows, _ in same]), np.concatenate([truth for _, truth in same]))
+        for same in by_width.values()
+    ]
+    if not sum(len(truth) for _, truth in blocks):
+        raise EngineError("No label to fit a temperature on: give at least one labelled row.")
+    return [(np.maximum(rows, MASKED), truth) for rows, truth in blocks]
+
+
+def _nll_derivatives(blocks: list[Block], inverse: float) -> tuple[float, float]:
+    """Return the first and second derivative of the mean NLL in 1 / T."""
+    slope = curvature = rows_seen = 0.0
+    for rows, truth in blocks:
+        scaled = inverse * rows
+        weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        mean = (weights * rows).sum(axis=1)
+        slope += float((mean - rows[np.arange(len(truth)), truth]).sum())
+        centred = np.where(weights > 0, rows - mean[:, None], 0.0)
+        curvature += float((weights * centred**2).sum())
+        rows_seen += len(truth)
+    return slope / rows_seen, curvature / rows_seen
