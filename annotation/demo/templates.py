@@ -73,8 +73,8 @@ NEWS = (
     Template(
         "accident",
         "b={:PRODUCT}/nsubj>v near/ADP/case>p p={:PLACE}/nmod>b v=closed/VERB/root "
-        "after/ADP/case>s a/DET/det>s s=storm/NOUN/obl>v ,/PUNCT/punct>r and/CCONJ/cc>r w={:PERSON}/nsubj:pass>r "
-        "was/AUX/aux:pass>r r=rescued/VERB/conj>v ./PUNCT/punct>v",
+        "after/ADP/case>s a/DET/det>s s=storm/NOUN/obl>v ,/PUNCT/punct>r and/CCONJ/cc>r "
+        "w={:PERSON}/nsubj:pass>r was/AUX/aux:pass>r r=rescued/VERB/conj>v ./PUNCT/punct>v",
         (("b", "p", "located in"),),
     ),
     Template(
@@ -87,8 +87,8 @@ NEWS = (
     Template(
         "accident",
         "police/NOUN/nsubj>v v=said/VERB/root w={:PERSON}/nsubj>f had/AUX/aux>f "
-        "f=driven/VERB/ccomp>v from/ADP/case>p p={:PLACE}/obl>f to/ADP/case>q q={:PLACE}/obl>f at/ADP/case>t "
-        "t={:TIME}/obl>f ./PUNCT/punct>v",
+        "f=driven/VERB/ccomp>v from/ADP/case>p p={:PLACE}/obl>f to/ADP/case>q q={:PLACE}/obl>f "
+        "at/ADP/case>t t={:TIME}/obl>f ./PUNCT/punct>v",
         (("w", "p", "was in"), ("w", "q", "was in")),
     ),
     Template(

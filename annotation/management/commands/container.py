@@ -1,0 +1,24 @@
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+
+class Command(BaseCommand):
+    help = "Run one process of a container: web or worker."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("role", choices=["web", "worker"])
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        if options["role"] == "worker":
+            call_command("worker")
+            return
+        call_command("collectstatic", verbosity=0, interactive=False)
+        bind = os.environ.get("TANDEM_BIND", "0.0.0.0:8000")
+        os.execlp(
+            "gunicorn", "gunicorn", "config.wsgi", "--config", "config/gunicorn.py", "--bind", bind
+        )

@@ -1,0 +1,16 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.worker import run_worker
+
+
+class Command(BaseCommand):
+    help = "Run a worker: trainings, scorings, and imports and exports of big files."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--batch", action="store_true", help="stop when nothing is left to do")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run_worker(batch=options["batch"])
