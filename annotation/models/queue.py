@@ -1,0 +1,183 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.corpus import Sentence
+from annotation.models.project import Project
+from annotation.models.round import Round
+
+
+class Queue(models.Model):
+    """The asks of one round, or of a project without rounds; one a project is current.
+
+    A queue is filled while another one serves, and takes over by one change of ``is_current``.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="queues")
+    round = models.ForeignKey(Round, null=True, on_delete=models.CASCADE, related_name="queues")
+    is_current = models.BooleanField(default=False)
+    n_asks = models.PositiveIntegerField(default=0)
+    budget_minutes = models.FloatField(null=True)  # of all annotators together
+    created_at = models.DateTimeField()
+    opened_at = models.DateTimeField(null=True)  # empty while it is being filled
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(is_current=True), name="one_current_queue"
+            )
+        ]
+
+
+class Ask(models.Model):
+    """A sentence and the tasks wanted on it, with its rank in a queue.
+
+    The counters make a claim a matter of this row alone, and the database itself refuses an
+    answer or a lease beyond the overlap.
+    """
+
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="asks", db_index=False)
+    sentence = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="asks", db_index=False
+    )
+    rank = models.PositiveIntegerField()  # from 1: asked first
+    tasks = models.JSONField()  # names of the tasks wanted
+    overlap = models.PositiveSmallIntegerField()  # answers wanted, each of another person
+    n_answers = models.PositiveSmallIntegerField(default=0)
+    n_leases = models.PositiveSmallIntegerField(default=0)  # in somebody's hands now
+    is_open = models.BooleanField(default=True)  # wants answers while its queue is current
+    is_random = models.BooleanField(default=False)  # drawn by chance, not by the strategy
+    is_blind = models.BooleanField(default=False)  # shown without suggestions
+    reason = models.JSONField(default=dict)  # {"why": plain words, ...}
+    confidences = models.JSONField(default=dict)  # {task name: confidence}
+    predicted_seconds = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "rank"], name="rank_once_a_queue"),
+            models.UniqueConstraint(fields=["sentence", "queue"], name="sentence_once_a_queue"),
+            models.CheckConstraint(condition=Q(overlap__gte=1), name="ask_overlap_from_1"),
+            models.CheckConstraint(
+                condition=Q(n_answers__lte=F("overlap") - F("n_leases")),
+                name="never_more_than_the_overlap",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["queue", "rank"], condition=Q(is_open=True), name="ask_open")
+        ]
+
+
+class Lease(models.Model):
+    """An ask in one annotator's hands; one row a person and ask, whatever happens to it."""
+
+    class State(models.TextChoices):
+        LIVE = "live"  # holds a place of the ask
+        RETURNED = "returned"  # expired or released: the place is free again
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+        REOPENED = "reopened"  # submitted, and being changed
+
+    IN_HAND = (State.LIVE, State.REOPENED)
+    FINISHED = (State.SUBMITTED, State.SKIPPED, State.REOPENED)
+
+    ask = models.ForeignKey(Ask, on_delete=models.CASCADE, related_name="leases", db_index=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="leases", db_index=False
+    )
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="leases", db_index=False
+    )
+    token = models.CharField(max_length=32)  # a new one with each claim
+    state = models.CharField(max_length=9, choices=State)
+    claimed_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    skip_reason = models.TextField(blank=True)
+    draft = models.JSONField(null=True)
+    draft_version = models.PositiveIntegerField(default=0)
+    draft_saved_at = models.DateTimeField(null=True)
+    context = models.JSONField(null=True)  # {spans task: value} that relations were shown on
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["ask", "annotator"], name="one_lease_a_person"),
+            models.UniqueConstraint(
+                fields=["project", "annotator", "state"],
+                condition=Q(state__in=["live", "reopened"]),
+                name="one_lease_in_hand",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "annotator"], name="lease_by_person"),
+            models.Index(
+                fields=["project", "expires_at"], condition=Q(state="live"), name="lease_live"
+            ),
+        ]
+
+
+class Submission(models.Model):
+    """What one request to submit did: the proof that a retry is one.
+
+    The answers themselves are in ``Annotation`` and its versions.
+    """
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="submissions", db_index=False
+    )
+    lease = models.ForeignKey(
+        Lease, on_delete=models.CASCADE, related_name="submissions", db_index=False
+    )
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="submissions",
+        db_index=False,
+    )
+    number = models.PositiveIntegerField()  # 1, then one more each time it was reopened
+    key = models.CharField(max_length=64)  # the client's Idempotency-Key
+    request_hash = models.CharField(max_length=64)
+    counts = models.JSONField()  # as answered to the first request
+    seconds = models.FloatField()
+    actions = models.JSONField(default=list)  # [{"at": ms, "kind", "task", "detail"}]
+    suggestions = models.JSONField(default=dict)  # {task: {"seen", "accepted", ...}}
+    submitted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["annotator", "key"], name="idempotency_key_once"),
+            models.UniqueConstraint(fields=["lease", "number"], name="submission_number_once"),
+        ]
+        indexes = [models.Index(fields=["project", "annotator", "id"], name="submission_by_person")]
+
+
+class Progress(models.Model):
+    """What one person did in one queue: sums that need no counting, and where to look next."""
+
+    queue = models.ForeignKey(
+        Queue, on_delete=models.CASCADE, related_name="progress", db_index=False
+    )
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    n_done = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)
+    n_closed = models.PositiveIntegerField(default=0)  # asks whose last answer was this person's
+    seconds = models.FloatField(default=0)
+    first_rank = models.PositiveIntegerField(default=1)  # nothing left for them before this
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "annotator"], name="one_progress_a_person")
+        ]
+
+
+class Flag(models.Model):
+    """A person's remark that something is wrong with a sentence."""
+
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="flags")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    comment = models.TextField()
+    created_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True)
+    resolved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
