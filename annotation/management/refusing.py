@@ -1,0 +1,18 @@
+"""Commands that end with status 1 and plain words when a service refuses."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import Refused
+
+
+class RefusingCommand(BaseCommand):
+    """A command whose refusals are messages, not tracebacks."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command; what a service or the disk refuses becomes an error message."""
+        try:
+            return super().execute(*args, **options)
+        except (Refused, OSError) as error:
+            raise CommandError(str(error)) from error
