@@ -1,0 +1,43 @@
+"""MAP rows of probabilities: the Dirichlet arithmetic every discrete family shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import FloatArray
+
+Mask = npt.NDArray[np.bool_]
+
+
+def map_rows(counts: FloatArray, pseudo: FloatArray | float, possible: Mask | None = None) -> FloatArray:
+    """Rows proportional to counts + pseudo; a row with nothing at all is uniform.
+
+    `possible` marks the outcomes that can happen at all, the others get probability 0.
+    """
+    allowed = np.broadcast_to(np.True_ if possible is None else possible, counts.shape)
+    mass = np.where(allowed, counts + pseudo, 0.0)
+    totals = mass.sum(axis=-1, keepdims=True)
+    uniform = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
+    return np.asarray(np.where(totals > 0, mass / np.where(totals > 0, totals, 1.0), uniform))
+
+
+def log_pseudo(rows: FloatArray, pseudo: FloatArray | float) -> float:
+    """The log prior that goes with map_rows: sum of pseudo * log rows, 0 * log 0 = 0."""
+    weight = np.broadcast_to(pseudo, rows.shape)
+    used = (weight > 0) & (rows > 0)
+    return float((weight[used] * np.log(rows[used])).sum())
+
+
+def check_pseudo_counts(pseudo_count: float, shrinkage: float) -> None:
+    """Raise unless both are 0 or more."""
+    if not pseudo_count >= 0:
+        raise ValueError(f"pseudo_count is {pseudo_count}; it must be 0 or more.")
+    if not shrinkage >= 0:
+        raise ValueError(f"shrinkage is {shrinkage}; it must be 0 or more.")
+
+
+def log_of(probabilities: FloatArray) -> FloatArray:
+    """Natural logarithm with log 0 = -inf and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities))
