@@ -1,0 +1,44 @@
+"""File formats: one module a format, pure: a stream -> records, records -> bytes.
+
+format = get_format("conllu")
+for item in format.read(stream, file_name="dev.conllu", options=ReadOptions()):
+    ...  # a SentenceRecord, or a Problem whose str is "file:line: what, value, remedy"
+
+mapping = match_layers(format.layers, tasks)       # task name -> layer name
+extra = format.remainder(record, mapping.values())  # what to store beside the answers
+
+for piece in format.write(export_records, options=WriteOptions(tasks=tasks)):
+    file.write(piece)                               # bytes; CannotWrite instead of a loss
+"""
+
+from annotation.formats.catalogue import detect, formats, get_format
+from annotation.formats.format import Format
+from annotation.formats.matching import match_layers
+from annotation.formats.options import Limits, ReadOptions, WriteOptions
+from annotation.formats.records import (
+    CannotWrite,
+    ExportRecord,
+    FormatError,
+    Layer,
+    LayerSpec,
+    Problem,
+    SentenceRecord,
+)
+
+__all__ = [
+    "CannotWrite",
+    "ExportRecord",
+    "Format",
+    "FormatError",
+    "Layer",
+    "LayerSpec",
+    "Limits",
+    "Problem",
+    "ReadOptions",
+    "SentenceRecord",
+    "WriteOptions",
+    "detect",
+    "formats",
+    "get_format",
+    "match_layers",
+]

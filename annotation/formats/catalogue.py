@@ -1,0 +1,47 @@
+"""The formats there are, and which one a file is in."""
+
+import zlib
+
+from annotation.formats import conllu, slu, text
+from annotation.formats.format import Format
+from annotation.formats.opening import GZIP_MAGIC
+from mtl_engine.errors import UnknownName
+
+_FORMATS: dict[str, Format] = {
+    format.name: format for format in (text.FORMAT, conllu.FORMAT, slu.FORMAT)
+}
+
+
+def formats() -> dict[str, Format]:
+    """Every format by name."""
+    return dict(_FORMATS)
+
+
+def get_format(name: str) -> Format:
+    """The format of that name; raises UnknownName, which lists the known ones."""
+    try:
+        return _FORMATS[name]
+    except KeyError:
+        raise UnknownName("format", name, _FORMATS) from None
+
+
+def detect(file_name: str, head: bytes) -> str | None:
+    """The name of the format that a file seems to be in, from its name and first kilobytes."""
+    plain = _readable(head)
+    name = file_name.lower().removesuffix(".gz")
+    looking = [format for format in _FORMATS.values() if format.looks_like(plain)]
+    named = [format for format in looking if name.endswith(format.suffixes)]
+    for candidates in (named, looking):
+        if candidates:
+            return candidates[0].name
+    return None
+
+
+def _readable(head: bytes) -> str:
+    """The beginning of a file as text, uncompressed; what cannot be decoded is replaced."""
+    if head[:2] == GZIP_MAGIC:
+        try:
+            head = zlib.decompressobj(wbits=31).decompress(head, 1 << 16)
+        except zlib.error:
+            return ""
+    return head.decode("utf-8-sig", "replace")

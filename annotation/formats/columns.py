@@ -1,0 +1,91 @@
+"""What formats with one token a line have in common."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from annotation.formats.options import WriteOptions
+from annotation.formats.records import CannotWrite, ExportRecord, Extra, Layer
+from annotation.formats.schemes import DEFAULT, BadTag, Spans, check_scheme, spans_of, tags_of
+
+
+class BadRow(ValueError):
+    """A line of a sentence that cannot be read; ``row`` counts from the sentence's first line."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def split_rows(lines: Sequence[str], separator: str | None, widths: tuple[int, ...]) -> list[Any]:
+    """The columns (tuples of cells) of the lines of a sentence; raises BadRow.
+
+    Every line must have the same number of cells, one of ``widths``.
+    """
+    rows = [line.split(separator) for line in lines]
+    width = len(rows[0])
+    if width not in widths or any(len(row) != width for row in rows):
+        allowed = " or ".join(map(str, widths)) if width not in widths else str(width)
+        bad = next(i for i, row in enumerate(rows) if len(row) != width or width not in widths)
+        raise BadRow(
+            bad, f"{len(rows[bad])} columns in {lines[bad][:60]!r}, expected {allowed} separated "
+            f"by {'white space' if separator is None else repr(separator)}; correct the line"
+        )  # fmt: skip
+    return list(zip(*rows, strict=True))
+
+
+def read_spans(name: str, tags: Sequence[str], scheme: str, stated: str, kept: Extra) -> Layer:
+    """The spans of a column of tags; notes in ``kept`` what the scheme would not write back."""
+    try:
+        if stated:
+            check_scheme(tags, stated)
+        spans = spans_of(tags)
+    except BadTag as bad:
+        raise BadRow(bad.index, str(bad)) from bad
+    if tags_of(spans, len(tags), scheme) != list(tags):
+        kept.setdefault("raw", {})[name] = list(tags)
+    if scheme != DEFAULT and spans:
+        kept["scheme"] = scheme
+    return Layer("spans", spans, scheme=scheme)
+
+
+def write_spans(
+    name: str, spans: Spans, record: ExportRecord, kept: Extra, options: WriteOptions
+) -> list[str]:
+    """The column of tags of spans: the tags that were read if they still say the same."""
+    if not options.scheme:
+        raw: list[str] | None = kept.get("raw", {}).get(name)
+        if raw is not None and spans_of(raw) == spans:
+            return raw
+    try:
+        scheme = options.scheme or kept.get("scheme", DEFAULT)
+        return tags_of(spans, len(record.sentence.tokens), scheme)
+    except CannotWrite as refusal:
+        raise CannotWrite(f"{describe(record)}: {refusal}") from refusal
+
+
+def join_rows(columns: Iterable[Sequence[str]], separator: str, record: ExportRecord) -> list[str]:
+    """The lines of a sentence; raises CannotWrite if a cell has the separator or a line end."""
+    columns = list(columns)
+    rows = list(map(separator.join, zip(*columns, strict=True)))
+    block = "\n".join(rows)
+    if (
+        block.count(separator) != (len(columns) - 1) * len(rows)
+        or block.count("\n") != len(rows) - 1
+        or "\r" in block
+    ):
+        raise CannotWrite(
+            f"{describe(record)}: a token or label has a {separator!r} or a line end in it, which "
+            "separates the columns of this format; write jsonl instead"
+        )
+    return rows
+
+
+def is_blank(column: Sequence[str]) -> bool:
+    """Whether a column is left open, that is "_" on every line."""
+    return column.count("_") == len(column)
+
+
+def describe(record: ExportRecord) -> str:
+    """The sentence as an error names it."""
+    sentence = record.sentence
+    return f"sentence {sentence.key!r}" if sentence.key else f"sentence {sentence.text[:40]!r}"

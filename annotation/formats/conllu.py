@@ -1,0 +1,241 @@
+"""CoNLL-U (universaldependencies.org): ten columns, trees, tags, and spans as ``NER=`` in MISC.
+
+Layers: ``tree`` (HEAD, DEPREL), ``upos``, ``xpos``, ``ner`` (MISC), ``intent`` (a comment
+``# intent = X``). Tokens are the words; those of a multi-word token have the offsets of its
+surface form. A file comes out byte for byte; an edited answer changes its own fields alone. An
+answer that is missing is written ``_`` (tree, tags) or left away (ner, intent).
+
+Several annotators side by side are copies of the sentence, each with ``# annotator = NAME``; state
+the annotator to read one person's copies.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from annotation.formats.columns import (
+    BadRow,
+    is_blank,
+    join_rows,
+    read_spans,
+    split_rows,
+    write_spans,
+)
+from annotation.formats.comments import (
+    INTENT,
+    KEY,
+    TEXT,
+    Comments,
+    Template,
+    read_comments,
+    write_comments,
+)
+from annotation.formats.format import Format
+from annotation.formats.misc import put_ner, take_ner
+from annotation.formats.opening import Source
+from annotation.formats.options import ReadOptions, WriteOptions
+from annotation.formats.placing import Placement
+from annotation.formats.records import (
+    ExportRecord,
+    Extra,
+    Layer,
+    LayerSpec,
+    Problem,
+    SentenceRecord,
+)
+from annotation.formats.schemes import DEFAULT, recognise
+from annotation.formats.trees import tree_fault
+from annotation.formats.words import (
+    numbers,
+    offsets_of,
+    ranges_of,
+    sort_rows,
+    spacing_of,
+    text_of,
+)
+
+NAME = "conllu"
+_USUAL_COMMENTS: Template = [KEY, TEXT]
+_TAGS_OF_HEAD = re.compile(r"NER=([^|\s]+)|\n\r?\n")
+
+
+def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
+    scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
+    document = ""
+    for number, lines in source.blocks():
+        n_comments = next((i for i, line in enumerate(lines) if line[0] != "#"), len(lines))
+        comments = read_comments(lines[:n_comments])
+        document = document if comments.document is None else comments.document
+        if options.annotator and comments.annotator != options.annotator:
+            continue
+        try:
+            if n_comments == len(lines):
+                raise BadRow(-1, "comments without words; add the words or remove the comments")
+            yield _sentence(lines[n_comments:], comments, document, scheme, options, number)
+        except BadRow as bad:
+            yield source.problem(number + n_comments + bad.row, str(bad))
+
+
+def _tags_of(head: str) -> Iterator[str]:
+    """The NER tags at the beginning of a file, with an O between sentences."""
+    return (match[1] or "O" for match in _TAGS_OF_HEAD.finditer(head))
+
+
+def _sentence(
+    lines: Sequence[str],
+    comments: Comments,
+    document: str,
+    scheme: str,
+    options: ReadOptions,
+    number: int,
+) -> SentenceRecord:
+    words = sort_rows(lines, split_rows(lines, "\t", (10,)))
+    text = comments.values.get(TEXT) or text_of(words)
+    kept: Extra = {}
+    if words.others:
+        kept["rows"] = words.others
+    if comments.template != _USUAL_COMMENTS:
+        kept["comments"] = comments.template
+    try:
+        layers = _layers(words.columns, scheme, options.scheme, kept)
+    except BadRow as bad:
+        raise BadRow(words.rows[bad.row], str(bad)) from bad
+    if INTENT in comments.values:
+        layers["intent"] = Layer("classes", comments.values[INTENT])
+    return SentenceRecord(
+        list(words.columns[1]),
+        text,
+        offsets_of(words, text),
+        comments.values.get(KEY, ""),
+        document,
+        layers,
+        {NAME: kept},
+        number,
+    )
+
+
+def _layers(
+    columns: Sequence[Sequence[str]], scheme: str, stated: str, kept: Extra
+) -> dict[str, Layer]:
+    """The answers in the words' columns; all that is no answer goes into ``kept``."""
+    _, forms, lemma, upos, xpos, feats, heads, deprels, deps, misc = columns
+    for name, column in (("FORM", forms), ("UPOS", upos), ("XPOS", xpos), ("DEPREL", deprels)):
+        if "" in column:
+            raise BadRow(column.index(""), f"an empty {name}; write _ where there is none")
+    layers = {}
+    tree = _tree(heads, deprels)
+    if tree is not None:
+        layers["tree"] = Layer("tree", tree)
+    if not is_blank(upos):
+        layers["upos"] = Layer("tags", list(upos))
+    if not is_blank(xpos):
+        layers["xpos"] = Layer("tags", list(xpos))
+    ner, misc = take_ner(misc)
+    if ner is not None:
+        layers["ner"] = read_spans("ner", ner, scheme, stated, kept)
+    for name, column in (("lemma", lemma), ("feats", feats), ("deps", deps), ("misc", misc)):
+        if not is_blank(column):
+            kept[name] = "\t".join(column)
+    return layers
+
+
+def _tree(heads: Sequence[str], deprels: Sequence[str]) -> list[list[int | str]] | None:
+    """The tree in two columns, None if both are left open."""
+    if is_blank(heads) and is_blank(deprels):
+        return None
+    try:
+        found = [int(head) for head in heads]
+    except ValueError:
+        found = []
+    if [str(head) for head in found] != list(heads):
+        row = next(i for i, head in enumerate(heads) if not _is_number(head))
+        raise BadRow(row, f"HEAD {heads[row]!r} is no number; write 0 for the root, else the ID")
+    fault = tree_fault(found)
+    if fault:
+        raise BadRow(fault[0] - 1, f"{fault[1]}; correct HEAD")
+    return [list(pair) for pair in zip(found, deprels, strict=True)]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and str(int(text)) == text
+
+
+def render(
+    records: Iterable[ExportRecord], placement: Placement, options: WriteOptions
+) -> Iterator[str]:
+    document = ""
+    for record in records:
+        kept = placement.kept(record)
+        values = {
+            KEY: record.sentence.key,
+            TEXT: record.sentence.text,
+            INTENT: placement.value(record, "intent"),
+        }
+        comments = write_comments(record, kept.get("comments", _USUAL_COMMENTS), values, document)
+        document = record.sentence.document
+        yield "\n".join([*comments, *_rows(record, placement, options), "", ""])
+
+
+def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> list[str]:
+    """The lines of a sentence below its comments."""
+    sentence = record.sentence
+    n = len(sentence.tokens)
+    blank = ["_"] * n
+    kept = placement.kept(record)
+    is_foreign = NAME not in sentence.extra
+    heads, deprels = blank, blank
+    tree = placement.value(record, "tree")
+    if tree is not None:
+        heads = [str(head) for head, _ in tree]
+        deprels = [label for _, label in tree]
+    rows = join_rows(
+        [
+            numbers(n),
+            sentence.tokens,
+            kept["lemma"].split("\t") if "lemma" in kept else blank,
+            placement.value(record, "upos") or blank,
+            placement.value(record, "xpos") or blank,
+            kept["feats"].split("\t") if "feats" in kept else blank,
+            heads,
+            deprels,
+            kept["deps"].split("\t") if "deps" in kept else blank,
+            _misc(record, placement, options),
+        ],
+        "\t",
+        record,
+    )
+    others = ranges_of(sentence.offsets, sentence.text) if is_foreign else kept.get("rows", [])
+    for row, line in others:
+        rows.insert(row, line)
+    return rows
+
+
+def _misc(record: ExportRecord, placement: Placement, options: WriteOptions) -> list[str]:
+    sentence = record.sentence
+    kept = placement.kept(record)
+    if "misc" in kept:
+        column = kept["misc"].split("\t")
+    elif NAME in sentence.extra:
+        column = ["_"] * len(sentence.tokens)
+    else:
+        column = spacing_of(sentence.offsets)
+    spans = placement.value(record, "ner")
+    tags = None if spans is None else write_spans("ner", spans, record, kept, options)
+    return put_ner(column, tags)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="CoNLL-U, Universal Dependencies",
+    suffixes=(".conllu",),
+    kinds=frozenset(("tree", "tags", "spans", "classes")),
+    layers=(
+        LayerSpec("tree", "tree"),
+        LayerSpec("upos", "tags"),
+        LayerSpec("xpos", "tags"),
+        LayerSpec("ner", "spans"),
+        LayerSpec("intent", "classes"),
+    ),
+    parse=parse,
+    render=render,
+    looks_like=lambda head: re.search(r"^1(-\d+)?(\t[^\t\n]+){9}$", head, re.M) is not None,
+)

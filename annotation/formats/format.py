@@ -1,0 +1,71 @@
+"""What every format is: a name, what it can carry, and a reader and a writer that stream."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from annotation.formats.checking import checked
+from annotation.formats.opening import Source
+from annotation.formats.options import ReadOptions, WriteOptions
+from annotation.formats.placing import Placement, place
+from annotation.formats.records import (
+    ExportRecord,
+    Extra,
+    LayerSpec,
+    Problem,
+    SentenceRecord,
+)
+from mtl_engine.types import Kind
+
+Parse = Callable[[Source, ReadOptions], Iterator[SentenceRecord | Problem]]
+Render = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[str]]
+RenderBytes = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    ``layers`` are the layers it has by definition; a format without any (``is_open``) takes every
+    task of the ``kinds`` it carries under the task's own name.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    kinds: frozenset[Kind]
+    parse: Parse
+    render: Render | RenderBytes
+    looks_like: Callable[[str], bool]  # whether a file that begins so may be in this format
+    layers: tuple[LayerSpec, ...] = ()
+    is_open: bool = False
+    keeps_keys: bool = True
+    keeps_documents: bool = True
+    media_type: str = "text/plain; charset=utf-8"
+
+    def read(
+        self, stream: BinaryIO, *, file_name: str, options: ReadOptions | None = None
+    ) -> Iterator[SentenceRecord | Problem]:
+        """The sentences of a file in its order, and a problem for each that cannot be had."""
+        options = options or ReadOptions()
+        source = Source(stream, file_name=file_name, options=options)
+        return checked(self.parse(source, options), source)
+
+    def write(
+        self, records: Iterable[ExportRecord], *, options: WriteOptions | None = None
+    ) -> Iterator[bytes]:
+        """The bytes of a file with these sentences, in pieces; raises CannotWrite, drops nothing.
+
+        Tasks that the format has no place for are refused before the first byte.
+        """
+        options = options or WriteOptions()
+        placement = place(self.name, self.kinds, self.layers, self.is_open, options)
+        for piece in self.render(records, placement, options):
+            yield piece.encode() if isinstance(piece, str) else piece
+
+    def remainder(self, record: SentenceRecord, taken: Collection[str]) -> Extra:
+        """What to store with the sentence: its extra and the layers that no task has taken."""
+        left = {name: layer.value for name, layer in record.layers.items() if name not in taken}
+        if not left:
+            return record.extra
+        return {self.name: {**record.extra.get(self.name, {}), "layers": left}}

@@ -1,0 +1,144 @@
+"""SLU-CoNLL: ``# intent = X``, then ``token<TAB>tag`` lines, then a blank line.
+
+Layers: ``slots`` (tags of a scheme that is recognised or stated), ``intent``. Other comments are
+kept; ``# sent_id = X`` is the sentence's id and ``# text = X`` its text, without which the tokens
+are joined by spaces. Missing slots are written ``_`` on every line, a missing intent not at all.
+
+Several annotators side by side are copies of the sentence, each with ``# annotator = NAME``; state
+the annotator to read one person's copies.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from annotation.formats.columns import (
+    BadRow,
+    is_blank,
+    join_rows,
+    read_spans,
+    split_rows,
+    write_spans,
+)
+from annotation.formats.comments import (
+    INTENT,
+    KEY,
+    TEXT,
+    Comments,
+    Template,
+    read_comments,
+    write_comments,
+)
+from annotation.formats.format import Format
+from annotation.formats.offsets import Misaligned, join_tokens, locate_tokens
+from annotation.formats.opening import Source
+from annotation.formats.options import ReadOptions, WriteOptions
+from annotation.formats.placing import Placement
+from annotation.formats.records import (
+    ExportRecord,
+    Extra,
+    Layer,
+    LayerSpec,
+    Offsets,
+    Problem,
+    SentenceRecord,
+)
+from annotation.formats.schemes import DEFAULT, recognise
+
+NAME = "slu"
+_USUAL_COMMENTS: Template = [INTENT]
+
+
+def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
+    scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
+    document = ""
+    for number, lines in source.blocks():
+        n_comments = next((i for i, line in enumerate(lines) if not _is_comment(line)), len(lines))
+        comments = read_comments(lines[:n_comments])
+        document = document if comments.document is None else comments.document
+        if options.annotator and comments.annotator != options.annotator:
+            continue
+        try:
+            if n_comments == len(lines):
+                raise BadRow(-1, "comments without tokens; add the tokens or remove the comments")
+            yield _sentence(lines[n_comments:], comments, document, scheme, options, number)
+        except BadRow as bad:
+            yield source.problem(number + n_comments + bad.row, str(bad))
+
+
+def _is_comment(line: str) -> bool:
+    return line[0] == "#" and "\t" not in line
+
+
+def _tags_of(head: str) -> Iterator[str]:
+    """The tags at the beginning of a file, with an O between sentences."""
+    for line in head.split("\n"):
+        yield line.rpartition("\t")[2].rstrip() if "\t" in line else "O"
+
+
+def _sentence(
+    lines: Sequence[str],
+    comments: Comments,
+    document: str,
+    scheme: str,
+    options: ReadOptions,
+    number: int,
+) -> SentenceRecord:
+    columns = split_rows(lines, "\t", (2, 1))
+    tokens = list(columns[0])
+    if "" in tokens:
+        raise BadRow(tokens.index(""), "an empty token; write the token before the tab")
+    kept: Extra = {}
+    layers = {}
+    if len(columns) == 2 and not is_blank(columns[1]):
+        layers["slots"] = read_spans("slots", columns[1], scheme, options.scheme, kept)
+    if INTENT in comments.values:
+        layers["intent"] = Layer("classes", comments.values[INTENT])
+    if comments.template != _USUAL_COMMENTS:
+        kept["comments"] = comments.template
+    text, offsets = _text(tokens, comments)
+    key = comments.values.get(KEY, "")
+    extra = {NAME: kept} if kept else {}
+    return SentenceRecord(tokens, text, offsets, key, document, layers, extra, number)
+
+
+def _text(tokens: list[str], comments: Comments) -> tuple[str, Offsets]:
+    if TEXT not in comments.values:
+        return join_tokens(tokens)
+    text = comments.values[TEXT]
+    try:
+        return text, locate_tokens(tokens, text)
+    except Misaligned as miss:
+        raise BadRow(miss.index, f"{miss}; correct '# text =' or remove it") from miss
+
+
+def render(
+    records: Iterable[ExportRecord], placement: Placement, options: WriteOptions
+) -> Iterator[str]:
+    document = ""
+    for record in records:
+        sentence = record.sentence
+        kept = placement.kept(record)
+        template = kept.get("comments", _USUAL_COMMENTS)
+        values = {KEY: sentence.key, INTENT: placement.value(record, "intent")}
+        if TEXT in template or sentence.text != " ".join(sentence.tokens):
+            values[TEXT] = sentence.text
+        comments = write_comments(record, template, values, document)
+        document = sentence.document
+        spans = placement.value(record, "slots")
+        tags = ["_"] * len(sentence.tokens)
+        if spans is not None:
+            tags = write_spans("slots", spans, record, kept, options)
+        rows = join_rows([sentence.tokens, tags], "\t", record)
+        yield "\n".join([*comments, *rows, "", ""])
+
+
+FORMAT = Format(
+    name=NAME,
+    title="SLU-CoNLL, slots and intent",
+    suffixes=(".slu", ".conll"),
+    kinds=frozenset(("spans", "classes")),
+    layers=(LayerSpec("slots", "spans"), LayerSpec("intent", "classes")),
+    parse=parse,
+    render=render,
+    looks_like=lambda head: re.search(r"^[^\t\n]+\t(O|[BI]-[^\t\n]+)\r?$", head, re.M) is not None,
+)

@@ -1,0 +1,93 @@
+"""From text to tokens with code-point offsets: by white space, or by a language of spaCy."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from annotation.formats.options import ReadOptions
+from annotation.formats.records import FormatError, Offsets
+
+WHITESPACE = "whitespace"
+
+Pieces = Iterator[tuple[str, list[str], Offsets]]  # text, tokens, offsets of each sentence
+Tokeniser = Callable[[str], Pieces]
+
+
+def tokeniser_for(options: ReadOptions, *, default: str = WHITESPACE) -> Tokeniser:
+    """What cuts a text into sentences with tokens, as the options say."""
+    name = options.tokeniser or default
+    if name != WHITESPACE:
+        return _by_language(name, options.split_sentences)
+    if options.split_sentences:
+        raise FormatError(
+            "Splitting into sentences needs a language: set the tokeniser to a spaCy language "
+            "code such as 'en', or 'xx' for any language."
+        )
+    return _by_whitespace
+
+
+def whitespace_tokens(text: str) -> tuple[list[str], Offsets]:
+    """The runs of characters that are no white space, and where they lie."""
+    tokens = text.split()
+    offsets = []
+    at = 0
+    for token in tokens:
+        start = text.index(token, at)
+        at = start + len(token)
+        offsets.append([start, at])
+    return tokens, offsets
+
+
+def _by_whitespace(text: str) -> Pieces:
+    tokens, offsets = whitespace_tokens(text)
+    yield text, tokens, offsets
+
+
+def _by_language(language: str, split: bool) -> Tokeniser:
+    pipeline = _pipeline(language, split)
+
+    def tokenise(text: str) -> Pieces:
+        document = pipeline(text) if split else pipeline.make_doc(text)
+        for sentence in document.sents if split else (document[:],):
+            words = [token for token in sentence if not token.is_space]
+            if words:
+                start = words[0].idx if split else 0
+                end = words[-1].idx + len(words[-1]) if split else len(text)
+                offsets = [[w.idx - start, w.idx - start + len(w)] for w in words]
+                yield text[start:end], [w.text for w in words], offsets
+
+    return tokenise
+
+
+@lru_cache(maxsize=8)
+def _pipeline(language: str, split: bool) -> Any:
+    """spaCy's blank pipeline for a language, which has rules but no model."""
+    spacy = _spacy()
+    try:
+        pipeline = spacy.blank(language)
+    except ImportError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise FormatError(
+            f"Tokeniser '{language}' cannot be had: {reason} Use 'whitespace', 'xx' (any "
+            "language) or a language code of spaCy such as 'en', 'de', 'zh'."
+        ) from error
+    if split:
+        pipeline.add_pipe("sentencizer")
+    return pipeline
+
+
+def _spacy() -> Any:
+    """spaCy, imported on first use.
+
+    Its numeric library loads torch where torch is installed, which costs seconds and 200 MB and
+    is never used by blank pipelines: torch is hidden while spaCy is imported.
+    """
+    if "spacy" in sys.modules or "torch" in sys.modules:
+        return importlib.import_module("spacy")
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        return importlib.import_module("spacy")
+    finally:
+        del sys.modules["torch"]
