@@ -52,11 +52,12 @@ def tabs_for(project: Project, role: Role | None, current: str) -> list[Tab]:
     return [
         Tab(href, words, name == current)
         for name, words, needed in TABS
-        if rank >= RANKS[needed] and (href := _page_of(name, project))
+        if rank >= RANKS[needed] and (href := page_of(name, project))
     ]
 
 
-def _page_of(name: str, project: Project) -> str:
+def page_of(name: str, project: Project) -> str:
+    """Return the address of a project's page, or nothing while no such page is installed."""
     try:
         return reverse(name, args=[project.pk])
     except NoReverseMatch:

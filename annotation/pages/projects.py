@@ -1,0 +1,64 @@
+"""The projects one works on, and the first page of each."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from annotation.models import Project, Role
+from annotation.pages.frame import page_of, render_in_project
+from annotation.selectors.access import RANKS, get_project
+from annotation.selectors.progress import ProjectCard, project_card, project_cards
+from annotation.selectors.workers import alive_workers
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something worth doing next, why, and where; done steps stay visible with a tick."""
+
+    words: str
+    why: str
+    href: str
+    is_done: bool
+
+
+@login_required
+@require_GET
+def projects(request: HttpRequest) -> HttpResponse:
+    """List the projects that the person works on."""
+    return render(request, "annotation/projects.html", {"cards": project_cards(request.user)})
+
+
+@login_required
+@require_GET
+def overview(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show what a project has, how far it is, and what to do next."""
+    project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
+    card = project_card(request.user, project)
+    context = {
+        "card": card,
+        "corpora": project.corpora.order_by("id"),
+        "steps": _next_steps(project, card),
+        "is_worker_alive": alive_workers(timezone.now()).exists(),
+    }
+    return render_in_project(request, "annotation/overview.html", project, "overview", context)
+
+
+def _next_steps(project: Project, card: ProjectCard) -> list[Step]:
+    """Return the first steps of a project that the person's role reaches."""
+    has_data, has_people = card.n_sentences > 0, card.n_people > 1
+    steps = (
+        ("import", Role.CURATOR, has_data, "Import sentences", "Labels may come along."),
+        ("members", Role.OWNER, has_people, "Invite people", "By links that work once."),
+        ("annotate", Role.ANNOTATOR, False, "Annotate", "What is worth most comes first."),
+        ("export", Role.CURATOR, False, "Export", "In every format that can be imported."),
+    )
+    rank = RANKS[card.role] if card.role else 0
+    return [
+        Step(words, why, href, is_done)
+        for name, role, is_done, words, why in steps
+        if rank >= RANKS[role] and (href := page_of(name, project))
+    ]

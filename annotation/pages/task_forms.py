@@ -1,0 +1,93 @@
+"""The tasks of a project as a form: one row a task, labels as lines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from annotation.answers import Problem
+
+KINDS = (
+    ("spans", "Spans: mark words, as names or slots"),
+    ("tags", "Tags: one label for every word"),
+    ("classes", "Classes: one label for the sentence"),
+    ("tree", "Tree: the head of every word"),
+    ("relations", "Relations: links between spans"),
+)
+
+
+class TaskForm(forms.Form):
+    """One task; which of its values fit together is checked where projects are read."""
+
+    name = forms.CharField(max_length=60, required=False)
+    kind = forms.ChoiceField(choices=KINDS, required=False)
+    labels = forms.CharField(
+        required=False,
+        widget=forms.Textarea({"rows": 5, "spellcheck": "false", "class": "mono"}),
+        help_text="One label a line. A tree or relations may leave this empty: the labels then "
+        "come with the imported data.",
+    )
+    parent = forms.CharField(
+        label="Links spans of",
+        max_length=60,
+        required=False,
+        widget=forms.TextInput({"list": "span-tasks", "autocomplete": "off"}),
+        help_text="The name of the spans task above. May be empty if there is only one.",
+    )
+    nested = forms.BooleanField(label="Spans may lie inside each other", required=False)
+    open = forms.BooleanField(label="An import may bring new labels", required=False)
+
+    # What a template says and the form does not show, as JSON.
+    pairs = forms.JSONField(required=False, widget=forms.HiddenInput)
+    guidelines = forms.CharField(required=False, widget=forms.HiddenInput)
+
+
+TaskFormSet = forms.formset_factory(TaskForm, extra=0, max_num=40)
+
+
+def rows_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the form rows of a project's description, for example of a template."""
+    return [
+        {**task, "labels": "\n".join(str(label) for label in task.get("labels", []))}
+        for task in spec.get("tasks", [])
+    ]
+
+
+def tasks_of(formset: "forms.BaseFormSet[TaskForm]") -> list[dict[str, Any]]:
+    """Return the tasks of a valid form as a project's description has them."""
+    filled = [form.cleaned_data for form in formset if form.cleaned_data]
+    spans = [row["name"] for row in filled if row["kind"] == "spans"]
+    return [_task(row, spans) for row in filled]
+
+
+def show_problems(formset: "forms.BaseFormSet[TaskForm]", problems: list[Problem]) -> list[Problem]:
+    """Add the problems with tasks (tasks.1.labels.0) to their rows, and return the others."""
+    filled = [form for form in formset if form.cleaned_data]
+    others = []
+    for problem in problems:
+        head, _, rest = problem.path.partition(".")
+        number, _, rest = rest.partition(".")
+        if head == "tasks" and number.isdecimal() and int(number) < len(filled):
+            form = filled[int(number)]
+            field = rest.partition(".")[0]
+            form.add_error(field if field in form.fields else None, problem.message)
+        else:
+            others.append(problem)
+    return others
+
+
+def _task(row: Mapping[str, Any], spans: list[str]) -> dict[str, Any]:
+    task = {
+        "name": row["name"],
+        "kind": row["kind"],
+        "labels": [line.strip() for line in row["labels"].splitlines() if line.strip()],
+        "guidelines": row["guidelines"],
+    }
+    if row["open"]:
+        task["open"] = True
+    if row["kind"] == "spans":
+        task["nested"] = row["nested"]
+    if row["kind"] == "relations":
+        task["parent"] = row["parent"] or (spans[0] if len(spans) == 1 else "")
+        task["pairs"] = row["pairs"] or {}
+    return task
