@@ -1,0 +1,32 @@
+"""Which task's batch comes next: policies, and what logs say about other policies (paper 001)."""
+
+from analysis.policies.baselines import random_policy, size_policy
+from analysis.policies.estimators import (
+    Estimate,
+    PolicyLog,
+    clipped_importance_sampling,
+    doubly_robust,
+    importance_sampling,
+    weighted_importance_sampling,
+)
+from analysis.policies.exp3s import Exp3S
+from analysis.policies.learning import LearnedPolicy, learn_policy, search_policy
+from analysis.policies.rewards import RewardScaler, counterfactual_rewards, scale_reward
+
+__all__ = [
+    "Estimate",
+    "Exp3S",
+    "LearnedPolicy",
+    "PolicyLog",
+    "RewardScaler",
+    "clipped_importance_sampling",
+    "counterfactual_rewards",
+    "doubly_robust",
+    "importance_sampling",
+    "learn_policy",
+    "random_policy",
+    "scale_reward",
+    "search_policy",
+    "size_policy",
+    "weighted_importance_sampling",
+]
