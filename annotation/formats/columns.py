@@ -1,7 +1,6 @@
 """What formats with one token a line have in common."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from annotation.formats.options import WriteOptions
 from annotation.formats.records import CannotWrite, ExportRecord, Extra, Layer
@@ -16,25 +15,44 @@ class BadRow(ValueError):
         self.row = row
 
 
-def split_rows(lines: Sequence[str], separator: str | None, widths: tuple[int, ...]) -> list[Any]:
-    """The columns (tuples of cells) of the lines of a sentence; raises BadRow.
+def split_rows(lines: Sequence[str], separator: str, widths: tuple[int, ...]) -> list[list[str]]:
+    """The columns of the lines of a sentence; raises BadRow.
 
     Every line must have the same number of cells, one of ``widths``.
     """
-    rows = [line.split(separator) for line in lines]
-    width = len(rows[0])
-    if width not in widths or any(len(row) != width for row in rows):
-        allowed = " or ".join(map(str, widths)) if width not in widths else str(width)
-        bad = next(i for i, row in enumerate(rows) if len(row) != width or width not in widths)
-        raise BadRow(
-            bad, f"{len(rows[bad])} columns in {lines[bad][:60]!r}, expected {allowed} separated "
-            f"by {'white space' if separator is None else repr(separator)}; correct the line"
-        )  # fmt: skip
-    return list(zip(*rows, strict=True))
+    counts = {line.count(separator) + 1 for line in lines}
+    width = counts.pop()
+    if counts or width not in widths:
+        raise _bad_width(lines, separator, widths)
+    cells = separator.join(lines).split(separator)
+    return [cells[column::width] for column in range(width)]
+
+
+def _bad_width(lines: Sequence[str], separator: str, widths: tuple[int, ...]) -> BadRow:
+    found = [line.count(separator) + 1 for line in lines]
+    if found[0] in widths:
+        widths = (found[0],)
+    row = next(i for i, width in enumerate(found) if width not in widths)
+    return BadRow(
+        row, f"{found[row]} columns in {lines[row][:60]!r}, expected "
+        f"{' or '.join(map(str, widths))} separated by {separator!r}; correct the line"
+    )  # fmt: skip
+
+
+def count_comments(lines: Sequence[str]) -> int:
+    """How many lines at the top of a sentence are comments: they begin with # and have no tab."""
+    count = 0
+    for line in lines:
+        if line[0] != "#" or "\t" in line:
+            break
+        count += 1
+    return count
 
 
 def read_spans(name: str, tags: Sequence[str], scheme: str, stated: str, kept: Extra) -> Layer:
     """The spans of a column of tags; notes in ``kept`` what the scheme would not write back."""
+    if tags.count("O") == len(tags):
+        return Layer("spans", [], None, scheme)
     try:
         if stated:
             check_scheme(tags, stated)
@@ -43,9 +61,9 @@ def read_spans(name: str, tags: Sequence[str], scheme: str, stated: str, kept: E
         raise BadRow(bad.index, str(bad)) from bad
     if tags_of(spans, len(tags), scheme) != list(tags):
         kept.setdefault("raw", {})[name] = list(tags)
-    if scheme != DEFAULT and spans:
+    if scheme != DEFAULT:
         kept["scheme"] = scheme
-    return Layer("spans", spans, scheme=scheme)
+    return Layer("spans", spans, None, scheme)
 
 
 def write_spans(
@@ -82,7 +100,7 @@ def join_rows(columns: Iterable[Sequence[str]], separator: str, record: ExportRe
 
 def is_blank(column: Sequence[str]) -> bool:
     """Whether a column is left open, that is "_" on every line."""
-    return column.count("_") == len(column)
+    return column[0] == "_" and column.count("_") == len(column)
 
 
 def describe(record: ExportRecord) -> str:

@@ -10,20 +10,19 @@ def take_ner(column: Sequence[str]) -> tuple[list[str] | None, list[str]]:
 
     What is left keeps ``NER=`` where the tag was; a word without one among words with one is O.
     """
-    tags = ["O"] * len(column)
-    left = list(column)
+    tags, left = [], []
     found = False
-    for index, cell in enumerate(column):
-        at = 0 if cell.startswith(NER) else cell.find("|" + NER) + 1
-        if at == 0 and not cell.startswith(NER):
-            continue
-        found = True
-        start = at + len(NER)
-        end = cell.find("|", start)
-        end = len(cell) if end < 0 else end
-        tags[index] = cell[start:end]
-        left[index] = cell[:start] + cell[end:]
-    return (tags, left) if found else (None, left)
+    for cell in column:
+        slot = 4 if cell[:4] == NER else _slot(cell)
+        if slot is None:
+            tags.append("O")
+            left.append(cell)
+        else:
+            found = True
+            tag, bar, rest = cell[slot:].partition("|")
+            tags.append(tag)
+            left.append(cell[:slot] + bar + rest)
+    return (tags if found else None), left
 
 
 def put_ner(column: Sequence[str], tags: Sequence[str] | None) -> list[str]:
@@ -41,8 +40,8 @@ def put_ner(column: Sequence[str], tags: Sequence[str] | None) -> list[str]:
 
 def _slot(cell: str) -> int | None:
     """Where the tag goes in a cell of ``take_ner``, None if nowhere."""
-    if cell.startswith(NER):
-        return len(NER)
+    if cell[:4] == NER:
+        return 4
     at = cell.find("|" + NER)
     return None if at < 0 else at + 1 + len(NER)
 

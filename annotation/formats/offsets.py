@@ -30,7 +30,9 @@ def locate_tokens(tokens: Sequence[str], text: str) -> Offsets:
     at = 0
     for index, token in enumerate(tokens):
         start = text.find(token, at)
-        if start != at and (start < 0 or text[at:start].strip()):
+        if start == at or (start == at + 1 and text[at] == " "):
+            pass
+        elif start < 0 or text[at:start].strip():
             raise Misaligned(
                 index, f"token {token!r} is not in the text at character {at}, which goes on "
                 f"{text[at : at + 20]!r}"

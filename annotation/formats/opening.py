@@ -53,6 +53,36 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         """Every line without its end."""
+        for lines in self._lists_of_lines():
+            yield from lines
+
+    def blocks(self) -> Iterator[tuple[int, list[str]]]:
+        """The runs of lines between blank lines, each with the number of its first line.
+
+        Lines of spaces and tabs alone count as blank.
+        """
+        block: list[str] = []
+        for lines in self._lists_of_lines():
+            if any(map(str.isspace, lines)):
+                lines = ["" if line.isspace() else line for line in lines]
+            start, number = 0, self._line + 1
+            for _ in range(lines.count("")):
+                end = lines.index("", start)
+                block += lines[start:end]
+                if block:
+                    yield number + end - len(block), block
+                    block = []
+                start = end + 1
+            block += lines[start:]
+            self._check_block_length(block, number + len(lines))
+        if block:
+            yield self._line + 1 - len(block), block
+
+    def read_bytes(self, size: int) -> bytes:
+        """The next bytes, uncompressed, for formats that are no text."""
+        return self._next_bytes(size)
+
+    def _lists_of_lines(self) -> Iterator[list[str]]:
         rest = ""
         for chunk in self.chunks():
             lines = (rest + chunk).split("\n")
@@ -60,35 +90,11 @@ class Source:
             self._check_line_length(rest, self._line + len(lines) + 1)
             if "\r" in chunk or (lines and lines[0][-1:] == "\r"):
                 lines = [line[:-1] if line[-1:] == "\r" else line for line in lines]
-            yield from lines
+            yield lines
             self._line += len(lines)
         if rest:
-            yield rest.removesuffix("\r")
+            yield [rest.removesuffix("\r")]
             self._line += 1
-
-    def blocks(self) -> Iterator[tuple[int, list[str]]]:
-        """The runs of lines between blank lines, each with the number of its first line."""
-        most = 2 * self.options.limits.sentence_tokens + 1_000
-        block: list[str] = []
-        number = 0
-        for number, line in enumerate(self.lines(), 1):
-            if line and not line.isspace():
-                block.append(line)
-            elif block:
-                yield number - len(block), block
-                block = []
-            if len(block) > most:
-                self.stop(
-                    number - len(block) + 1,
-                    f"more than {most} lines without a blank line, but a sentence has at most "
-                    f"{self.options.limits.sentence_tokens} tokens; separate the sentences",
-                )
-        if block:
-            yield number + 1 - len(block), block
-
-    def read_bytes(self, size: int) -> bytes:
-        """The next bytes, uncompressed, for formats that are no text."""
-        return self._next_bytes(size)
 
     def _decoded(self) -> Iterator[str]:
         decoder = _decoder(self.options.encoding)
@@ -126,6 +132,16 @@ class Source:
                 f"more than {most:,} bytes uncompressed, the limit for one file; split the file",
             )
         return data
+
+    def _check_block_length(self, block: list[str], end: int) -> None:
+        tokens = self.options.limits.sentence_tokens
+        most = 2 * tokens + 1_000  # comments and other rows come on top of the tokens
+        if len(block) > most:
+            self.stop(
+                end - len(block),
+                f"more than {most:,} lines without a blank line, but a sentence has at most "
+                f"{tokens:,} tokens; separate the sentences by blank lines",
+            )
 
     def _check_line_length(self, line: str, number: int) -> None:
         most = self.options.limits.line_characters

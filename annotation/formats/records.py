@@ -23,8 +23,7 @@ class LayerSpec(NamedTuple):
     parent: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """One answer found in a file; ``scheme`` is the tagging scheme it was written in, if any."""
 
     kind: Kind

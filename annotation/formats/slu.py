@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from annotation.formats.columns import (
     BadRow,
+    count_comments,
     is_blank,
     join_rows,
     read_spans,
@@ -52,7 +53,7 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
     scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
     document = ""
     for number, lines in source.blocks():
-        n_comments = next((i for i, line in enumerate(lines) if not _is_comment(line)), len(lines))
+        n_comments = count_comments(lines)
         comments = read_comments(lines[:n_comments])
         document = document if comments.document is None else comments.document
         if options.annotator and comments.annotator != options.annotator:
@@ -63,10 +64,6 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
             yield _sentence(lines[n_comments:], comments, document, scheme, options, number)
         except BadRow as bad:
             yield source.problem(number + n_comments + bad.row, str(bad))
-
-
-def _is_comment(line: str) -> bool:
-    return line[0] == "#" and "\t" not in line
 
 
 def _tags_of(head: str) -> Iterator[str]:
@@ -84,7 +81,7 @@ def _sentence(
     number: int,
 ) -> SentenceRecord:
     columns = split_rows(lines, "\t", (2, 1))
-    tokens = list(columns[0])
+    tokens = columns[0]
     if "" in tokens:
         raise BadRow(tokens.index(""), "an empty token; write the token before the tab")
     kept: Extra = {}

@@ -17,25 +17,21 @@ def tree_fault(heads: Sequence[int]) -> tuple[int, str] | None:
     if roots > 1:
         token = [i for i, head in enumerate(heads, 1) if head == 0][1]
         return token, f"a second root; {roots} tokens have head 0, a tree has exactly one"
-    token = _token_off_the_root(heads)
+    token = _token_on_a_cycle(heads)
     if token:
         return token, f"token {token} is on a cycle of heads; every token must lead to the root"
     return None
 
 
-def _token_off_the_root(heads: Sequence[int]) -> int:
-    """A token on a cycle, 0 if every token leads to head 0."""
-    reached = bytearray(len(heads) + 1)  # 1 = leads to the root, 2 = on the path being followed
-    reached[0] = 1
-    for token in range(1, len(heads) + 1):
-        path = []
-        at = token
-        while not reached[at]:
-            reached[at] = 2
-            path.append(at)
-            at = heads[at - 1]
-        if reached[at] == 2:
-            return at
-        for step in path:
-            reached[step] = 1
-    return 0
+def _token_on_a_cycle(heads: Sequence[int]) -> int:
+    """A token on a cycle, 0 if every token leads to head 0.
+
+    Each turn doubles the steps taken along the heads; after n steps whoever is not at the root
+    goes round on a cycle.
+    """
+    reached = [0, *heads]
+    for _ in range(len(heads).bit_length()):
+        if not any(reached):
+            return 0
+        reached = [reached[head] for head in reached]
+    return max(reached)

@@ -21,26 +21,27 @@ _EMPTY_NODE = re.compile(r"(\d+)\.([1-9]\d*)", re.ASCII)
 class Words:
     """The words' columns, the surface tokens over them, and all other rows with their places."""
 
-    columns: list[tuple[str, ...]]
-    surface: Sequence[tuple[str, ...]]  # the rows that the text is made of, cell by cell
+    columns: list[list[str]]
+    surface: Sequence[str]  # FORM of the rows that the text is made of
+    surface_misc: Sequence[str]
     widths: list[int]  # words under each surface token
     rows: Sequence[int]  # row of each word among the sentence's lines
     others: OtherRows = field(default_factory=list)
 
 
 @lru_cache(maxsize=1024)
-def numbers(n: int) -> tuple[str, ...]:
+def numbers(n: int) -> list[str]:
     """The ids of n words."""
-    return tuple(map(str, range(1, n + 1)))
+    return list(map(str, range(1, n + 1)))
 
 
-def sort_rows(lines: Sequence[str], columns: list[tuple[str, ...]]) -> Words:
+def sort_rows(lines: Sequence[str], columns: list[list[str]]) -> Words:
     """The rows of a sentence by what they are; raises BadRow where an id is out of order."""
     n = len(lines)
     if columns[ID] == numbers(n):
-        return Words(columns, list(zip(*columns, strict=True)), [1] * n, range(n))
+        return Words(columns, columns[FORM], columns[MISC], [1] * n, range(n))
     cells = list(zip(*columns, strict=True))
-    words = Words([], [], [], [])
+    words = Words([], [], [], [], [])
     under_range = 0  # number of the last word under a multi-word token
     surface: list[tuple[str, ...]] = []
     rows: list[int] = []
@@ -64,15 +65,17 @@ def sort_rows(lines: Sequence[str], columns: list[tuple[str, ...]]) -> Words:
             raise BadRow(row, f"ID {cell[ID]!r} where word {number} is due; number the words")
     if under_range > len(rows) or not rows:
         raise BadRow(n - 1, f"{len(rows)} words, but a range goes to {under_range}; correct it")
-    words.surface, words.rows = surface, rows
-    words.columns = list(zip(*(cells[row] for row in rows), strict=True))
+    words.rows = rows
+    words.surface = [cell[FORM] for cell in surface]
+    words.surface_misc = [cell[MISC] for cell in surface]
+    words.columns = [[column[row] for row in rows] for column in columns]
     return words
 
 
 def offsets_of(words: Words, text: str) -> Offsets:
     """Where each word lies in the text; raises BadRow if the text is another one."""
     try:
-        places = locate_tokens([cell[FORM] for cell in words.surface], text)
+        places = locate_tokens(words.surface, text)
     except Misaligned as miss:
         row = words.rows[sum(words.widths[: miss.index])]
         raise BadRow(row, f"{miss}; correct '# text =' or remove it") from miss
@@ -86,9 +89,9 @@ def offsets_of(words: Words, text: str) -> Offsets:
 def text_of(words: Words) -> str:
     """The text that the surface tokens make."""
     parts = []
-    for cell in words.surface:
-        parts.append(cell[FORM])
-        parts.append("" if "SpaceAfter=No" in cell[MISC] else " ")
+    for form, misc in zip(words.surface, words.surface_misc, strict=True):
+        parts.append(form)
+        parts.append("" if "SpaceAfter=No" in misc else " ")
     return "".join(parts[:-1])
 
 
