@@ -1,0 +1,30 @@
+// Answers for <tandem-sentence from="id">: a JSON script with tokens, tasks and answers.
+import { differingWords, drawAgainst } from "../model/differences.js";
+import { connectRelations, drawAnswers } from "../model/items.js";
+
+/** What to show, from {"sentence": {tokens, offsets, language}, "tasks": [...],
+ *  "answers": {name: {task: value}}}.
+ *  answer: whose answers (the only ones if there is one author); against: whose to compare with;
+ *  below: whose trees to draw under the words; tasks: names to show, split by a comma. */
+export function readSource(script, { answer, against, below, tasks: names }) {
+  const { sentence, tasks: all, answers } = JSON.parse(script.textContent);
+  const tasks = names ? all.filter((task) => names.split(",").includes(task.name)) : all;
+  const values = answers[answer ?? Object.keys(answers)[0]] ?? {};
+  const others = answers[against ?? below];
+  if (!others) {
+    return { sentence, items: connectRelations(tasks, drawAnswers(tasks, values, "own")) };
+  }
+  const drawn = drawAgainst(tasks, values, others);
+  const opposite = drawAgainst(tasks, others, values);
+  const items = connectRelations(tasks, drawn);
+  return {
+    sentence,
+    items: { ...items, treeBelow: below ? renamed(opposite.tree) : [] },
+    differing: differingWords(drawn, opposite),
+  };
+}
+
+/** Arcs under the words need ids of their own. */
+function renamed(arcs) {
+  return arcs.map((arc) => ({ ...arc, id: `${arc.id}/below` }));
+}

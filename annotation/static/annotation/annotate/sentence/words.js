@@ -1,0 +1,62 @@
+// The words of a sentence as elements: made once per sentence, measured once per width.
+import { element, place, setAttributes } from "../dom.js";
+import { baseDirection, wordDirection } from "../geometry/bidi.js";
+
+const CLOSING = /^[\p{Pe}\p{Pf}\p{Po}]+$/u;
+
+export class Words {
+  constructor(parent) {
+    this.box = element("div", { class: "words" });
+    parent.append(this.box);
+    this.nodes = [];
+  }
+
+  /** Make the elements of another sentence. */
+  fill({ tokens, offsets, language }, isReadOnly) {
+    this.direction = baseDirection(tokens, language);
+    const role = isReadOnly ? undefined : "option";
+    setAttributes(this.box, {
+      role: isReadOnly ? undefined : "listbox",
+      "aria-label": isReadOnly ? undefined : `Sentence, ${tokens.length} words`,
+      "aria-multiselectable": isReadOnly ? undefined : "true",
+      "aria-orientation": isReadOnly ? undefined : "horizontal",
+    });
+    this.kinds = tokens.map((token) => wordDirection(token));
+    this.nodes = tokens.map((token, i) => {
+      const strong = this.kinds[i] === "rtl" || this.kinds[i] === "ltr";
+      const dir = strong ? this.kinds[i] : this.direction;
+      return element("span", { class: "word", "data-word": i, role, dir }, token);
+    });
+    this.box.replaceChildren(...this.nodes);
+    this.glued = tokens.map((_, i) => i > 0 && offsets?.[i][0] === (offsets?.[i - 1][1] ?? -1));
+    this.closing = tokens.map((token, i) => this.glued[i] && CLOSING.test(token));
+    this.widths = null;
+  }
+
+  /** Sizes for the layout; a word is at least as wide as the tags under it. */
+  measure(leastWidths) {
+    this.widths ??= this.#naturalWidths();
+    return this.nodes.map((_, i) => ({
+      width: Math.max(this.widths[i], leastWidths[i] ?? 0),
+      direction: this.kinds[i],
+      isGlued: this.glued[i],
+      isClosing: this.closing[i],
+    }));
+  }
+
+  #naturalWidths() {
+    for (const node of this.nodes) node.style.width = "";
+    return this.nodes.map((node) => Math.ceil(node.getBoundingClientRect().width * 10) / 10);
+  }
+
+  place(places, lines, { padding, metrics }) {
+    this.nodes.forEach((node, i) => {
+      const { x, width, line } = places[i];
+      const y = lines[line].wordTop + padding.y;
+      const key = `${x} ${y} ${width} ${metrics.word}`;
+      if (node.placedAt === key) return;
+      node.placedAt = key;
+      place(node, x + padding.x, y, width, metrics.word);
+    });
+  }
+}
