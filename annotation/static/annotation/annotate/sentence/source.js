@@ -5,10 +5,11 @@ import { connectRelations, drawAnswers } from "../model/items.js";
 /** What to show, from {"sentence": {tokens, offsets, language}, "tasks": [...],
  *  "answers": {name: {task: value}}}.
  *  answer: whose answers (the only ones if there is one author); against: whose to compare with;
- *  below: whose trees to draw under the words; tasks: names to show, split by a comma. */
+ *  below: whose trees to draw under the words; tasks: a JSON list of the names to show. */
 export function readSource(script, { answer, against, below, tasks: names }) {
   const { sentence, tasks: all, answers } = JSON.parse(script.textContent);
-  const tasks = names ? all.filter((task) => names.split(",").includes(task.name)) : all;
+  const shown = names ? JSON.parse(names) : null;
+  const tasks = shown ? all.filter((task) => shown.includes(task.name)) : all;
   const values = answers[answer ?? Object.keys(answers)[0]] ?? {};
   const others = answers[against ?? below];
   if (!others) {
