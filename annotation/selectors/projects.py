@@ -1,11 +1,12 @@
 """Finding projects and people by the names that commands are given."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
 
 from annotation.errors import Refused, unknown_name
-from annotation.models import Project
+from annotation.models import Corpus, Project
 
 
 def find_project(name_or_id: str) -> Project:
@@ -17,6 +18,15 @@ def find_project(name_or_id: str) -> Project:
         known = Project.objects.values_list("name", flat=True)
         raise Refused(unknown_name("project", name_or_id, known))
     return project
+
+
+def find_corpora(project: Project, names: Sequence[str]) -> list[Corpus]:
+    """Return corpora of a project by their names."""
+    known = {corpus.name: corpus for corpus in project.corpora.all()}
+    for name in names:
+        if name not in known:
+            raise Refused(unknown_name("corpus", name, known))
+    return [known[name] for name in names]
 
 
 def find_user(username: str) -> Any:

@@ -1,0 +1,92 @@
+"""Many rows at once: the two dialects of fast inserts and of a reading that stands still.
+
+SQLite takes prepared statements with many rows, PostgreSQL takes COPY. Values are those of the
+columns: JSON as text, times as ``constants`` prepares them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Model
+
+Row = Sequence[Any]
+
+
+def is_postgres() -> bool:
+    """Return whether the database is PostgreSQL and not SQLite."""
+    return connection.vendor == "postgresql"
+
+
+def insert_rows(model: type[Model], columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Add rows to a model's table; the caller holds the transaction."""
+    if not rows:
+        return
+    quote = connection.ops.quote_name
+    target = f"{quote(model._meta.db_table)} ({', '.join(map(quote, columns))})"
+    with connection.cursor() as cursor:
+        if is_postgres():
+            with cursor.copy(f"COPY {target} FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {target} VALUES ({places})", rows)
+
+
+def reserve_ids(model: type[Model], n: int) -> Sequence[int]:
+    """Return n ids, ascending, that no other row of the table has or will get.
+
+    On SQLite they are reserved by the write lock that the caller's transaction holds.
+    """
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        if is_postgres():
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+                [f'"{table}"', n],
+            )
+            return sorted(row[0] for row in cursor.fetchall())
+        cursor.execute(
+            "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = %s), 0), "
+            f"coalesce((SELECT max(id) FROM {connection.ops.quote_name(table)}), 0))",
+            [table],
+        )
+        last = cursor.fetchone()[0]
+        return range(last + 1, last + 1 + n)
+
+
+def constants(instance: Model, varying: Sequence[str]) -> tuple[list[str], list[Any]]:
+    """Return the columns of an instance but its id and those that vary, and their values.
+
+    Columns that a model gets later are filled with their defaults.
+    """
+    fields = [
+        field
+        for field in instance._meta.local_concrete_fields
+        if not field.primary_key and field.column not in varying
+    ]
+    values = [
+        field.get_db_prep_save(getattr(instance, field.attname), connection) for field in fields
+    ]
+    return [str(field.column) for field in fields], values
+
+
+@contextmanager
+def standing_still() -> Iterator[None]:
+    """Let all queries inside see the database as it was at the first one, and block nobody."""
+    if connection.in_atomic_block:
+        yield
+    elif is_postgres():
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")

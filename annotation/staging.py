@@ -1,0 +1,217 @@
+"""Sentences of a file, checked and turned into rows, before the database is touched.
+
+Rows wait in a temporary file, so that memory stays flat whatever the size of the corpus, and the
+transaction that stores them does nothing else.
+"""
+
+import marshal
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import orjson
+
+from annotation.answers import AnswerRules, check_answer, normalise_answer
+from annotation.formats.format import Format
+from annotation.formats.records import Layer, LayerSpec, Problem, SentenceRecord
+from annotation.storable import unstorable
+
+CHUNK = 2_000  # sentences
+MAX_KEY = 200
+MAX_PROBLEMS = 1_000
+MEMORY = 16 * 1024 * 1024  # bytes of rows that are kept without a file
+
+SentenceRow = tuple[str, str, str, str, str, int, str]
+AnswerRow = tuple[int, int, str]  # sentence within its chunk, task id, value
+
+
+@dataclass(frozen=True)
+class StagedTask:
+    """A task of the project and the layer of the file that answers it."""
+
+    id: int
+    spec: LayerSpec
+    rules: AnswerRules
+    layer: str
+
+
+@dataclass
+class Findings:
+    """What was seen while staging."""
+
+    n_sentences: int = 0
+    n_tokens: int = 0
+    layers: dict[str, LayerSpec] = field(default_factory=dict)
+    schemes: dict[str, str] = field(default_factory=dict)
+    n_answers: Counter[str] = field(default_factory=Counter)
+    labels: dict[str, Counter[str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Stage:
+    """Rows of sentences and answers, written once and read once, in chunks."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=MEMORY)  # noqa: SIM115
+        self._sentences: list[SentenceRow] = []
+        self._answers: list[AnswerRow] = []
+
+    def add(self, row: SentenceRow, answers: Iterable[tuple[int, str]]) -> None:
+        """Append a sentence and its answers (task id, value as JSON)."""
+        index = len(self._sentences)
+        self._sentences.append(row)
+        self._answers += [(index, task_id, value) for task_id, value in answers]
+        if index + 1 == CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        if self._sentences:
+            marshal.dump((self._sentences, self._answers), self._file)
+            self._sentences, self._answers = [], []
+
+    def chunks(self) -> Iterator[tuple[list[SentenceRow], list[AnswerRow]]]:
+        """Yield the rows in the order in which they came."""
+        self._file.seek(0)
+        while True:
+            try:
+                yield marshal.load(self._file)
+            except EOFError:
+                return
+
+    def clear(self) -> None:
+        """Forget all rows, to begin again."""
+        self._sentences, self._answers = [], []
+        self._file.seek(0)
+        self._file.truncate()
+
+    def close(self) -> None:
+        """Forget all rows."""
+        self._file.close()
+
+
+def stage_records(
+    items: Iterable[SentenceRecord | Problem],
+    *,
+    format: Format,
+    tasks: Sequence[StagedTask],
+    stage: Stage,
+    file_name: str,
+    on_sentence: Callable[[int], None],
+) -> Findings:
+    """Fill a stage with the sentences of a file and return what was found in it.
+
+    After the first problem nothing more is staged, but all problems are looked for.
+    """
+    found = Findings(labels={task.spec.name: Counter() for task in tasks})
+    checker = _Checker(tasks, found)
+    taken = {task.layer for task in tasks}
+    for item in items:
+        if isinstance(item, Problem):
+            found.problems.append(item)
+            continue
+        _note_layers(item.layers, found)
+        messages, answers = checker.answers(item)
+        extra = format.remainder(item, taken)
+        row, message = _row(item, extra)
+        if message:
+            messages.append(message)
+        if messages and len(found.problems) < MAX_PROBLEMS:
+            found.problems += [Problem(file_name, item.line, message) for message in messages]
+        found.n_sentences += 1
+        found.n_tokens += len(item.tokens)
+        if not found.problems and row:
+            stage.add(row, answers)
+        on_sentence(found.n_sentences)
+    stage.flush()
+    return found
+
+
+def _note_layers(layers: Mapping[str, Layer], found: Findings) -> None:
+    for name, layer in layers.items():
+        if name not in found.layers:
+            found.layers[name] = LayerSpec(name, layer.kind, layer.parent)
+        if layer.scheme and name not in found.schemes:
+            found.schemes[name] = layer.scheme
+
+
+def _row(record: SentenceRecord, extra: Mapping[str, Any]) -> tuple[SentenceRow | None, str]:
+    """Return the row of a sentence, or nothing and why the database cannot hold it."""
+    for name, value in (("id", record.key), ("document", record.document)):
+        if len(value) > MAX_KEY:
+            return None, f"{name} {value[:40]!r}... has {len(value)} characters; at most {MAX_KEY}"
+    try:
+        tokens, kept = orjson.dumps(record.tokens).decode(), orjson.dumps(extra).decode()
+        name_and_text = orjson.dumps((record.key, record.document, record.text))
+    except orjson.JSONEncodeError:
+        return None, unstorable([record.key, record.document, record.text, record.tokens, extra])
+    if b"\\u0000" in name_and_text or "\\u0000" in tokens or "\\u0000" in kept:
+        message = unstorable([record.key, record.document, record.text, record.tokens, extra])
+        if message:
+            return None, message
+    offsets = orjson.dumps(record.offsets).decode()
+    n = len(record.tokens)
+    return (record.key, record.document, record.text, tokens, offsets, n, kept), ""
+
+
+class _Checker:
+    """Checks the answers of sentences and counts their labels."""
+
+    def __init__(self, tasks: Sequence[StagedTask], found: Findings) -> None:
+        self.tasks = tasks
+        self.found = found
+        self.layer_of = {task.spec.name: task.layer for task in tasks}
+        self.seen_labels: dict[str, set[str]] = {task.spec.name: set() for task in tasks}
+
+    def answers(self, record: SentenceRecord) -> tuple[list[str], list[tuple[int, str]]]:
+        """Return what is wrong with a sentence's answers, and (task id, JSON) of each."""
+        messages: list[str] = []
+        answers = []
+        for task in self.tasks:
+            layer = record.layers.get(task.layer)
+            if layer is None:
+                continue
+            faults = self._faults(task, layer, record)
+            messages += faults
+            if not faults:
+                value = normalise_answer(task.spec.kind, layer.value)
+                answers.append((task.id, orjson.dumps(value).decode()))
+                self.found.n_answers[task.spec.name] += 1
+        return messages, answers
+
+    def _faults(self, task: StagedTask, layer: Layer, record: SentenceRecord) -> list[str]:
+        name = task.spec.name
+        if layer.kind != task.spec.kind:
+            return [f"layer '{task.layer}' is of kind {layer.kind}, task '{name}' {task.spec.kind}"]
+        parent = record.layers.get(self.layer_of.get(task.spec.parent or "", ""))
+        spans = parent.value if parent else None
+        problems = check_answer(task.rules, layer.value, record.tokens, spans)
+        if problems:
+            return [f"task '{name}': {problem.message}" for problem in problems]
+        used = labels_of(task.spec.kind, layer.value)
+        self.found.labels[name].update(used)
+        return self._new_label_faults(name, used)
+
+    def _new_label_faults(self, task: str, used: Sequence[str]) -> list[str]:
+        """Return what is wrong with labels that are seen for the first time."""
+        new = set(used) - self.seen_labels[task]
+        if not new:
+            return []
+        self.seen_labels[task] |= new
+        return [
+            f"task '{task}': the label {label[:60]!r} cannot be used; a label has at most 120 "
+            "characters, all of them printable"
+            for label in sorted(new)
+            if len(label) > 120 or not label.isprintable()
+        ]
+
+
+def labels_of(kind: str, value: Any) -> list[str]:
+    """Return every label in an answer, as often as it is there."""
+    if kind == "classes":
+        return [value]
+    if kind == "tags":
+        return list(value)
+    return [item[-1] for item in value]
