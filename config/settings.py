@@ -75,6 +75,7 @@ def database() -> dict:
     config = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = SQLITE_OPTIONS
+        config["TEST"] = {"NAME": TANDEM_HOME / "test.sqlite3"}  # a file: server threads share it
         config["CONN_HEALTH_CHECKS"] = False
     return config
 
@@ -129,7 +130,15 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = None
 
 REST_FRAMEWORK = {
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.TokenAuthentication",
+        "annotation.api.authentication.Session",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["annotation.api.authentication.SignedInWithinScope"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.api.json.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["annotation.api.json.JsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotation.api.json.AlwaysFirst",
+    "EXCEPTION_HANDLER": "annotation.api.errors.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
 SPECTACULAR_SETTINGS = {
@@ -139,6 +148,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SERVE_AUTHENTICATION": [],
 }
 
 LOGGING = {

@@ -57,7 +57,7 @@ def tasks_of(formset: "forms.BaseFormSet[TaskForm]") -> list[dict[str, Any]]:
     """Return the tasks of a valid form as a project's description has them."""
     filled = [form.cleaned_data for form in formset if form.cleaned_data]
     spans = [row["name"] for row in filled if row["kind"] == "spans"]
-    return [_task(row, spans) for row in filled]
+    return [task_of(row, spans) for row in filled]
 
 
 def show_problems(formset: "forms.BaseFormSet[TaskForm]", problems: list[Problem]) -> list[Problem]:
@@ -76,7 +76,8 @@ def show_problems(formset: "forms.BaseFormSet[TaskForm]", problems: list[Problem
     return others
 
 
-def _task(row: Mapping[str, Any], spans: list[str]) -> dict[str, Any]:
+def task_of(row: Mapping[str, Any], spans: list[str]) -> dict[str, Any]:
+    """Return one task as a project's description has it; spans are the tasks it may link."""
     task = {
         "name": row["name"],
         "kind": row["kind"],

@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from annotation.pages import account, create_project, invitations, projects, signing_in, theme
+from annotation.pages import (
+    account,
+    create_project,
+    invitations,
+    members,
+    projects,
+    settings,
+    signing_in,
+    tasks,
+    theme,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
@@ -15,4 +25,25 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/password/", account.new_password, name="set-password"),
     path("projects/new/", create_project.new_project, name="new-project"),
     path("projects/<int:project_id>/", projects.overview, name="overview"),
+    path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
+    path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),
+    path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),
+    path("projects/<int:project_id>/tasks/new/", tasks.new_task, name="new-task"),
+    path("projects/<int:project_id>/tasks/<int:task_id>/", tasks.edit_task, name="edit-task"),
+    path(
+        "projects/<int:project_id>/tasks/<int:task_id>/labels/",
+        tasks.new_labels,
+        name="new-labels",
+    ),
+    path("projects/<int:project_id>/members/", members.members, name="members"),
+    path(
+        "projects/<int:project_id>/members/<int:membership_id>/",
+        members.change_member,
+        name="change-member",
+    ),
+    path(
+        "projects/<int:project_id>/invitations/<int:invitation_id>/withdraw/",
+        members.withdraw,
+        name="withdraw",
+    ),
 ]

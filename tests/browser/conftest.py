@@ -1,0 +1,107 @@
+"""A real Chromium on a live server; a test fails on any script error or refused resource."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
+from playwright.sync_api import Error, expect, sync_playwright
+
+from annotation.services.projects import create_project
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+IS_CI = os.environ.get("CI", "").lower() in ("1", "true")
+EXPECTED_FAILURE = re.compile(r"status of (400|403|404|409|410|422|429|503)")
+HERE = Path(__file__).parent
+
+expect.set_options(timeout=15_000)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the browser's tests, and keep them in one process: they share the browser."""
+    for item in items:
+        if HERE in Path(item.path).parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    with sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        except Error as error:
+            reason = f"no Chromium: run `make browser` ({str(error).splitlines()[0]})"
+            pytest.fail(reason) if IS_CI else pytest.skip(reason)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser, live_server):
+    """A function that opens a page as somebody; at the end no page may have had an error."""
+    contexts, errors = [], []
+
+    def open_page(person=None, **options):
+        context = browser.new_context(base_url=live_server.url, **options)
+        contexts.append(context)
+        context.set_default_timeout(15_000)
+        if person is not None:
+            context.add_cookies([_session_cookie(person, live_server.url)])
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
+        page.on("console", lambda message: _note(message, page, errors))
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def person(transactional_db):
+    """A function that makes a person who has no password and signs in by cookie."""
+
+    def person(name, **values):
+        return get_user_model().objects.create_user(name, **values)
+
+    return person
+
+
+@pytest.fixture
+def make_project(transactional_db):
+    """A function that makes a project of an owner with the given tasks."""
+
+    def make_project(owner, *, name="Harbour notices", tasks=None, **values):
+        tasks = tasks or [
+            {"name": "entities", "kind": "spans", "labels": ["PER", "ORG", "LOC"]},
+            {"name": "topic", "kind": "classes", "labels": ["delay", "arrival", "other"]},
+        ]
+        return create_project(spec={"name": name, "tasks": tasks, **values}, owner=owner)
+
+    return make_project
+
+
+def _session_cookie(person, url):
+    """Return the cookie of a fresh session of a person."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(person.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    session.save()
+    return {"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": url}
+
+
+def _note(message, page, errors):
+    if message.type == "error" and not EXPECTED_FAILURE.search(message.text):
+        errors.append(f"{page.url}: {message.text}")
