@@ -1,0 +1,47 @@
+"""Encoders: from words to vectors."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mtl_engine.config import EncoderConfig
+from mtl_engine.encoders.bilstm import BiLstmEncoder, load_bilstm, new_bilstm
+from mtl_engine.encoders.interface import Encoder
+from mtl_engine.encoders.tiny import TinyEncoder
+from mtl_engine.encoders.transformer import (
+    TransformerEncoder,
+    empty_transformer,
+    pretrained_transformer,
+)
+
+__all__ = [
+    "BiLstmEncoder",
+    "Encoder",
+    "TinyEncoder",
+    "TransformerEncoder",
+    "load_encoder",
+    "new_encoder",
+]
+
+
+def new_encoder(config: EncoderConfig, words: Iterable[str] = ()) -> Encoder:
+    """Return an encoder to start training from; ``words`` are the Bi-LSTM's vocabulary."""
+    if config.kind == "tiny":
+        encoder: Encoder = TinyEncoder(config)
+    elif config.kind == "bilstm":
+        encoder = new_bilstm(config, words)
+    else:
+        encoder = pretrained_transformer(config)
+    encoder.freeze(config.frozen_layers)
+    return encoder
+
+
+def load_encoder(config: EncoderConfig, folder: Path) -> Encoder:
+    """Return the encoder whose parts were saved in the folder; its weights come after."""
+    if config.kind == "tiny":
+        encoder: Encoder = TinyEncoder(config)
+    elif config.kind == "bilstm":
+        encoder = load_bilstm(config, folder)
+    else:
+        encoder = empty_transformer(folder, config)
+    encoder.freeze(config.frozen_layers)
+    return encoder

@@ -1,0 +1,151 @@
+"""Models and snapshots as folders of safetensors and JSON: nothing is ever unpickled.
+
+A folder is written beside its name and moved there when complete, so a reader sees the whole
+thing or nothing. ``model.safetensors`` holds all weights, ``model.json`` the configuration, tasks,
+label sets, metrics, data hash and versions, ``encoder/`` the encoder's own files.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from mtl_engine.config import EngineConfig
+from mtl_engine.encoders import load_encoder
+from mtl_engine.errors import EngineError
+from mtl_engine.model import MultiTaskModel
+from mtl_engine.model_card import model_card
+from mtl_engine.policies import Feedback
+from mtl_engine.training.events import Metrics, TrainingState
+from mtl_engine.types import TaskSpec
+
+FORMAT = 1
+WEIGHTS, DESCRIPTION, CARD, ENCODER = "model.safetensors", "model.json", "README.md", "encoder"
+PARTS = ("weights", "best_weights", "optimizer")  # tensors of a snapshot
+
+
+def save_model(
+    model: MultiTaskModel,
+    folder: Path | str,
+    *,
+    metrics: Metrics | None = None,
+    temperatures: Mapping[str, float] | None = None,
+    data_hash: str = "",
+) -> None:
+    """Write the model and its card to a new folder; an existing one is replaced."""
+    description = {
+        "format": FORMAT,
+        "config": model.config.to_dict(),
+        "tasks": [asdict(task) for task in model.tasks],
+        "metrics": metrics or {},
+        "temperatures": dict(temperatures or {}),
+        "data_hash": data_hash,
+        "versions": {name: version(name) for name in ("torch", "transformers", "safetensors")},
+    }
+    with _written_then_moved(Path(folder)) as new:
+        save_file(_contiguous(model.state_dict()), new / WEIGHTS)
+        (new / ENCODER).mkdir()
+        model.encoder.save_parts(new / ENCODER)
+        _write_json(new / DESCRIPTION, description)
+        (new / CARD).write_text(model_card(description), encoding="utf-8")
+
+
+def load_model(folder: Path | str) -> MultiTaskModel:
+    """Return the model saved in a folder."""
+    path = Path(folder)
+    description = read_description(path)
+    config = EngineConfig.from_dict(description["config"])
+    tasks = [task_from(values) for values in description["tasks"]]
+    with torch.random.fork_rng(devices=[]):
+        encoder = load_encoder(config.encoder, path / ENCODER)
+        model = MultiTaskModel(config, tasks, encoder)
+    try:
+        model.load_state_dict(load_file(path / WEIGHTS))
+    except (OSError, RuntimeError) as error:
+        raise EngineError(
+            f"The weights in '{path}' do not fit its {DESCRIPTION}: {error}"
+        ) from error
+    return model.eval()
+
+
+def read_description(folder: Path | str) -> dict[str, Any]:
+    """Return what is known of a saved model without loading it: tasks, metrics, versions."""
+    path = Path(folder) / DESCRIPTION
+    try:
+        description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise EngineError(f"'{folder}' is not a saved model: {error}") from error
+    if description.get("format") != FORMAT:
+        raise EngineError(
+            f"'{folder}' has format {description.get('format')!r}; this version reads {FORMAT}."
+        )
+    return description
+
+
+def save_snapshot(state: TrainingState, folder: Path | str) -> None:
+    """Write all that a training needs to go on; an older snapshot there is replaced."""
+    values = {name: getattr(state, name) for name in vars(state) if name not in PARTS}
+    values["history"] = [asdict(feedback) for feedback in state.history]
+    with _written_then_moved(Path(folder)) as new:
+        for part in PARTS:
+            save_file(_contiguous(getattr(state, part)), new / f"{part}.safetensors")
+        _write_json(new / "snapshot.json", values)
+
+
+def load_snapshot(folder: Path | str) -> TrainingState:
+    """Return the snapshot saved in a folder, for ``train(resume_from=...)``."""
+    path = Path(folder)
+    try:
+        values = json.loads((path / "snapshot.json").read_text(encoding="utf-8"))
+        tensors: dict[str, Any] = {part: load_file(path / f"{part}.safetensors") for part in PARTS}
+    except (OSError, ValueError) as error:
+        raise EngineError(f"'{folder}' is not a whole snapshot of a training: {error}") from error
+    values["history"] = tuple(Feedback(**feedback) for feedback in values["history"])
+    values["visits"] = tuple(values["visits"])
+    return TrainingState(**values, **tensors)
+
+
+def task_from(values: Mapping[str, Any]) -> TaskSpec:
+    """Return a task from its JSON."""
+    return TaskSpec(**{**values, "labels": tuple(values["labels"])})
+
+
+@contextmanager
+def _written_then_moved(folder: Path) -> Iterator[Path]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield new
+        new.chmod(0o755)
+        _swap(new, folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _swap(new: Path, folder: Path) -> None:
+    """Put the new folder in place; what was there is removed after the move."""
+    if not folder.exists():
+        os.rename(new, folder)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent)) / "folder"
+    os.rename(folder, old)
+    os.rename(new, folder)
+    shutil.rmtree(old.parent, ignore_errors=True)
+
+
+def _contiguous(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: weight.detach().contiguous() for name, weight in weights.items()}
+
+
+def _write_json(path: Path, values: Any) -> None:
+    path.write_text(json.dumps(values, indent=1, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,114 @@
+"""Sentences of any length side by side without padding: what encoders compute on.
+
+A pack holds the sub-words of a batch in one row: N sub-words of S windows of B sentences with
+W words. Only attention lays the windows out as a padded rectangle, because everything else is
+done per sub-word; random batches of short sentences would otherwise be nearly half padding.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """One sentence as sub-words: one or more windows, and where each word is read."""
+
+    ids: np.ndarray  # (p,) int32, special sub-words included, windows one after another
+    windows: np.ndarray  # (w,) int32 sub-words in each window, sum = p
+    firsts: np.ndarray  # (m,) int32 position of each word's first sub-word
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A batch of sentences as the encoder reads it."""
+
+    ids: Tensor  # (N,)
+    positions: Tensor  # (N,) place inside the window
+    windows: np.ndarray  # (S,) sub-words in each window
+    grid: Tensor  # (S * T,) row of each padded place; padding repeats row 0
+    places: Tensor  # (N,) padded place of each row
+    mask: Tensor | None  # (S, 1, 1, T) 0 = read, -inf = padding; None = no padding at all
+    words: Tensor  # (W,) row of each word's first sub-word
+    counts: np.ndarray  # (B,) words in each sentence
+    sentence_of_row: Tensor  # (N,)
+
+    @property
+    def n_sentences(self) -> int:
+        return len(self.counts)
+
+    @property
+    def n_windows(self) -> int:
+        return len(self.windows)
+
+    @property
+    def width(self) -> int:
+        return len(self.grid) // len(self.windows)
+
+    def spread(self, rows: Tensor) -> Tensor:
+        """Return (S, T, ...) with each window's rows (N, ...) laid out; padding holds row 0."""
+        if self.mask is None:
+            return rows.view(self.n_windows, self.width, *rows.shape[1:])
+        return rows.index_select(0, self.grid).view(self.n_windows, self.width, *rows.shape[1:])
+
+    def gather(self, grid: Tensor) -> Tensor:
+        """Return the rows (N, ...) back from the (S, T, ...) layout."""
+        rows = grid.reshape(self.n_windows * self.width, *grid.shape[2:])
+        return rows if self.mask is None else rows.index_select(0, self.places)
+
+    def pool(self, rows: Tensor, how: str) -> Tensor:
+        """Return (B, h): the mean over a sentence's sub-words, or its first sub-word."""
+        if how == "first":
+            sizes = torch.bincount(self.sentence_of_row, minlength=self.n_sentences)
+            return rows[sizes.cumsum(0) - sizes]
+        return mean_by(rows, self.sentence_of_row, self.n_sentences)
+
+
+def mean_by(values: Tensor, group: Tensor, n_groups: int) -> Tensor:
+    """Return the mean of the values (N, ...) in each group (N,) -> (n_groups, ...)."""
+    total = values.new_zeros(n_groups, *values.shape[1:]).index_add(0, group, values)
+    size = torch.bincount(group, minlength=n_groups).clamp(min=1).to(values.dtype)
+    return total / size.view(-1, *[1] * (values.dim() - 1))
+
+
+def collate(sentences: Sequence[Pieces]) -> Pack:
+    """Return the pack of the sentences, in their order."""
+    windows = np.concatenate([s.windows for s in sentences]).astype(np.int64)
+    sizes = np.array([len(s) for s in sentences], dtype=np.int64)
+    counts = np.array([len(s.firsts) for s in sentences], dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    firsts = np.concatenate([s.firsts for s in sentences]).astype(np.int64)
+    positions = within(windows)
+    width = int(windows.max())
+    is_read = np.arange(width) < windows[:, None]  # (S, T)
+    grid = np.zeros(is_read.shape, dtype=np.int64)
+    grid[is_read] = np.arange(len(positions))
+    return Pack(
+        ids=torch.from_numpy(np.concatenate([s.ids for s in sentences]).astype(np.int64)),
+        positions=torch.from_numpy(positions),
+        windows=windows,
+        grid=torch.from_numpy(grid.ravel()),
+        places=torch.from_numpy(np.flatnonzero(is_read)),
+        mask=_attention_mask(is_read),
+        words=torch.from_numpy(firsts + np.repeat(starts, counts)),
+        counts=counts,
+        sentence_of_row=torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)),
+    )
+
+
+def within(sizes: np.ndarray) -> np.ndarray:
+    """Return 0..size-1 for each size, one after another: [2, 3] -> [0, 1, 0, 1, 2]."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def _attention_mask(is_read: np.ndarray) -> Tensor | None:
+    if is_read.all():
+        return None
+    mask = np.where(is_read, np.float32(0), np.float32("-inf"))
+    return torch.from_numpy(mask)[:, None, None, :]

@@ -1,0 +1,72 @@
+"""Classes: one label per sentence, from a linear layer over the pooled sentence."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtl_engine.confidence import entropy_confidence, summed_entropy
+from mtl_engine.heads.interface import Head, Reading, States, softmax
+from mtl_engine.heads.losses import cross_entropy
+from mtl_engine.types import Answer, TaskSpec
+
+
+class ClassHead(Head):
+    """A linear layer over the sentence's vector."""
+
+    def __init__(self, task: TaskSpec, width: int, *, dropout: float) -> None:
+        super().__init__(task)
+        self.require_labels()
+        self.dropout = nn.Dropout(dropout)
+        self.linear = nn.Linear(width, len(task.labels))
+        nn.init.normal_(self.linear.weight, std=0.02)
+        nn.init.zeros_(self.linear.bias)
+
+    def output_names(self) -> dict[str, list[str]]:
+        names = list(self.task.labels)
+        return {"linear.weight": names, "linear.bias": names}
+
+    def encode(self, n_tokens: int, answer: Answer) -> int:
+        return self.label_number(answer)
+
+    def forward(self, states: States, parent: object = None) -> Tensor:  # (B, s)
+        logits: Tensor = self.linear(self.dropout(states.pooled))
+        return logits
+
+    def losses(self, scores: Tensor, targets: Sequence[int], smoothing: float) -> Tensor:
+        return cross_entropy(scores, torch.tensor(targets), smoothing)
+
+    def read(self, scores: Tensor, temperature: float = 1.0, *, is_greedy: bool = False) -> Reading:
+        return ClassReading(self.task.labels, softmax(scores.numpy(), temperature))
+
+    def calibration_rows(
+        self, scores: Tensor, targets: Sequence[int]
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        return [scores.numpy()], [np.array(targets)]
+
+
+class ClassReading(Reading):
+    """A class per sentence."""
+
+    def __init__(self, labels: Sequence[str], probabilities: np.ndarray) -> None:
+        self.labels = labels
+        self.rows = probabilities  # (B, s)
+
+    def probabilities(self) -> list[np.ndarray]:
+        return list(self.rows[:, None, :])
+
+    def confidence(self) -> np.ndarray:
+        return entropy_confidence(self.rows)
+
+    def entropy(self) -> np.ndarray:
+        return summed_entropy(self.rows)
+
+    def answers(self) -> list[Answer]:
+        return [self.labels[best] for best in self.rows.argmax(1)]
+
+    def item_confidence(self) -> list[list[float]]:
+        return [[float(best)] for best in self.rows.max(1)]
+
+    def votes(self) -> list[np.ndarray]:
+        return list(self.rows.argmax(1)[:, None])

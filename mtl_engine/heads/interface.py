@@ -1,0 +1,167 @@
+"""What every head offers: scores from states, a loss per sentence, and a reading of the scores.
+
+A head sees only the sentences it is given: to train on sentences that are labelled for its task,
+the trainer selects their states first, so no head ever masks a missing answer.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtl_engine.confidence import entropy_confidence, summed_entropy
+from mtl_engine.encoders.pack import mean_by
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.types import Answer, TaskSpec
+
+
+@dataclass(frozen=True)
+class States:
+    """What the encoder says of B sentences with W words in all."""
+
+    words: Tensor  # (W, h)
+    counts: np.ndarray  # (B,) words in each sentence
+    pooled: Tensor  # (B, h)
+
+    @cached_property
+    def sentence_of_word(self) -> Tensor:  # (W,)
+        return torch.from_numpy(np.repeat(np.arange(len(self.counts)), self.counts))
+
+    def mean_by_sentence(self, values: Tensor) -> Tensor:
+        """Return (B,) means of one value per word."""
+        return mean_by(values, self.sentence_of_word, len(self.counts))
+
+    def select(self, rows: Sequence[int]) -> "States":
+        """Return the states of some sentences, in the given order."""
+        if len(rows) == len(self.counts) and list(rows) == list(range(len(rows))):
+            return self
+        starts = np.cumsum(self.counts) - self.counts
+        words = [np.arange(starts[row], starts[row] + self.counts[row]) for row in rows]
+        return States(
+            words=self.words[torch.from_numpy(np.concatenate(words))],
+            counts=self.counts[list(rows)],
+            pooled=self.pooled[list(rows)],
+        )
+
+
+class Reading(ABC):
+    """What a head's scores say, sentence by sentence."""
+
+    @abstractmethod
+    def probabilities(self) -> list[np.ndarray]:
+        """Return the distributions (rows, s) that the confidence of each sentence is read from."""
+
+    @abstractmethod
+    def answers(self) -> list[Answer]:
+        """Return the decoded answer of each sentence."""
+
+    @abstractmethod
+    def item_confidence(self) -> list[list[float]]:
+        """Return a probability for each item of each answer, in the answer's order."""
+
+    @abstractmethod
+    def votes(self) -> list[np.ndarray]:
+        """Return (m,) ints per sentence that two passes can be compared by."""
+
+    def confidence(self) -> np.ndarray:
+        """Return (B,) in [0, 1], low = ask first."""
+        return entropy_confidence(self.probabilities())
+
+    def entropy(self) -> np.ndarray:
+        """Return (B,) the summed entropy in nats: what an answer is expected to tell."""
+        return summed_entropy(self.probabilities())
+
+    def expected_items(self) -> np.ndarray:
+        """Return (B,) how many items the answer is expected to have."""
+        return np.array([len(answer) for answer in self.item_confidence()], dtype=float)
+
+
+@dataclass(frozen=True)
+class Parent:
+    """What a relations head is told of its parent task while it learns."""
+
+    scores: Any
+    targets: Sequence[Any]  # per sentence; None where the parent has no answer
+
+
+class Head(nn.Module, ABC):
+    """A task's own part of the model."""
+
+    def __init__(self, task: TaskSpec) -> None:
+        super().__init__()
+        self.task = task
+        self.index = {label: number for number, label in enumerate(task.labels)}
+
+    @abstractmethod
+    def encode(self, n_tokens: int, answer: Answer) -> Any:
+        """Return the answer as arrays; an answer that does not fit the task is an error."""
+
+    @abstractmethod
+    def forward(self, states: States, parent: Any = None) -> Any:
+        """Return the scores of all sentences; ``parent`` holds the parent task's."""
+
+    @abstractmethod
+    def losses(self, scores: Any, targets: Sequence[Any], smoothing: float) -> Tensor:
+        """Return (B,) the loss of each sentence."""
+
+    def training_losses(
+        self, states: States, targets: Sequence[Any], smoothing: float, parent: "Parent | None"
+    ) -> Tensor:
+        """Return (B,) the loss of each sentence, straight from the states."""
+        scores = self(states, None if parent is None else parent.scores)
+        return self.losses(scores, targets, smoothing)
+
+    @abstractmethod
+    def read(self, scores: Any, temperature: float = 1.0, *, is_greedy: bool = False) -> Reading:
+        """Return what the scores say; greedy decoding may give a tree that is none."""
+
+    @abstractmethod
+    def calibration_rows(
+        self, scores: Any, targets: Sequence[Any]
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return logits (rows, s) and right columns (rows,) to fit a temperature on."""
+
+    def output_names(self) -> dict[str, list[str]]:
+        """Return, for each weight whose rows are outputs, what the rows stand for."""
+        return {}
+
+    def label_number(self, label: str) -> int:
+        """Return the number of a label; one that the task does not list is an error."""
+        try:
+            return self.index[label]
+        except KeyError:
+            raise UnknownName(f"label of task '{self.task.name}'", label, self.index) from None
+
+    def require_labels(self) -> None:
+        """Refuse a task without labels where every answer needs one."""
+        if not self.task.labels:
+            raise EngineError(
+                f"Task '{self.task.name}' of kind {self.task.kind} has no labels; give it at "
+                "least one before training."
+            )
+
+    def require_length(self, n_tokens: int, answer: Sequence[Any]) -> None:
+        """Refuse an answer that has not one entry per token."""
+        if len(answer) != n_tokens:
+            raise EngineError(
+                f"The answer of task '{self.task.name}' has {len(answer)} entries for a sentence "
+                f"of {n_tokens} tokens; it needs one per token."
+            )
+
+
+def split_by(rows: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
+    """Return one array per sentence from rows that lie one after another."""
+    return np.split(rows, np.cumsum(counts)[:-1])
+
+
+def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
+    """Return distributions over the last axis; minus infinity has probability 0."""
+    scaled = logits.astype(np.float64) / temperature
+    scaled -= scaled.max(axis=-1, keepdims=True, initial=-1e30)
+    np.exp(scaled, out=scaled)
+    return scaled / scaled.sum(axis=-1, keepdims=True)

@@ -1,0 +1,109 @@
+"""Tags: one label per word, from a linear layer; optionally a CRF over neighbours."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtl_engine.heads.crf import Crf
+from mtl_engine.heads.interface import Head, Reading, States, softmax, split_by
+from mtl_engine.heads.losses import cross_entropy
+from mtl_engine.types import Answer, TaskSpec
+
+
+@dataclass(frozen=True)
+class TagScores:
+    """Logits of every word."""
+
+    states: States
+    logits: Tensor  # (W, s)
+
+
+class TagHead(Head):
+    """A linear layer over each word's vector; ``names`` are the tags in output order."""
+
+    def __init__(self, task: TaskSpec, width: int, *, dropout: float, has_crf: bool) -> None:
+        super().__init__(task)
+        self.names = self.tag_names()
+        self.dropout = nn.Dropout(dropout)
+        self.linear = nn.Linear(width, len(self.names))
+        nn.init.normal_(self.linear.weight, std=0.02)
+        nn.init.zeros_(self.linear.bias)
+        self.crf = Crf(len(self.names)) if has_crf else None
+
+    def tag_names(self) -> list[str]:
+        """Return the tags that a word can have."""
+        self.require_labels()
+        return list(self.task.labels)
+
+    def output_names(self) -> dict[str, list[str]]:
+        return {"linear.weight": self.names, "linear.bias": self.names}
+
+    def encode(self, n_tokens: int, answer: Answer) -> np.ndarray:
+        self.require_length(n_tokens, answer)
+        return np.array([self.label_number(label) for label in answer], dtype=np.int64)
+
+    def forward(self, states: States, parent: object = None) -> TagScores:
+        return TagScores(states, self.linear(self.dropout(states.words)))
+
+    def losses(self, scores: TagScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
+        gold = torch.from_numpy(np.concatenate(targets))
+        if self.crf is not None:
+            return self.crf.losses(scores.logits, gold, scores.states.counts, smoothing)
+        return scores.states.mean_by_sentence(cross_entropy(scores.logits, gold, smoothing))
+
+    def read(
+        self, scores: TagScores, temperature: float = 1.0, *, is_greedy: bool = False
+    ) -> Reading:
+        return TagReading(self.names, *self._distributions(scores, temperature))
+
+    def calibration_rows(
+        self, scores: TagScores, targets: Sequence[np.ndarray]
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        return [scores.logits.numpy()], [np.concatenate(targets)]
+
+    def _distributions(
+        self, scores: TagScores, temperature: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return probabilities (W, s), the best tags (W,), and words per sentence (B,)."""
+        counts = scores.states.counts
+        if self.crf is not None:
+            logits = scores.logits / temperature
+            return self.crf.marginals(logits, counts), self.crf.best(logits, counts), counts
+        probabilities = softmax(scores.logits.numpy(), temperature)
+        return probabilities, probabilities.argmax(1), counts
+
+
+class TagReading(Reading):
+    """Tags read from a distribution per word."""
+
+    def __init__(
+        self, names: list[str], probabilities: np.ndarray, best: np.ndarray, counts: np.ndarray
+    ) -> None:
+        self.names = names
+        self.rows = probabilities  # (W, s)
+        self.best = best  # (W,)
+        self.counts = counts
+
+    def probabilities(self) -> list[np.ndarray]:
+        return split_by(self.rows, self.counts)
+
+    def answers(self) -> list[Answer]:
+        return self.tags()
+
+    def tags(self) -> list[list[str]]:
+        """Return the best tag of every word."""
+        return [[self.names[tag] for tag in tags] for tags in self.votes()]
+
+    def item_confidence(self) -> list[list[float]]:
+        return [rows.tolist() for rows in self.best_probability()]
+
+    def best_probability(self) -> list[np.ndarray]:
+        """Return (m,) the probability of every word's best tag."""
+        rows = np.take_along_axis(self.rows, self.best[:, None], axis=1)[:, 0]
+        return split_by(rows, self.counts)
+
+    def votes(self) -> list[np.ndarray]:
+        return split_by(self.best, self.counts)

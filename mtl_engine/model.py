@@ -1,0 +1,166 @@
+"""One model for several tasks: ST, SMT and CMT (Rotman & Reichart 2022, 5.1).
+
+- ST: an encoder and one head. - SMT: a shared encoder and a head per task.
+- CMT: common bottom layers, a shared top and one private top per task, all starting from the
+  pre-trained weights; a gate per task mixes the shared branch with the private one.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mtl_engine.config import EngineConfig
+from mtl_engine.encoders import Encoder, new_encoder
+from mtl_engine.encoders.pack import Pack
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.gates import Gate, ScalarMix
+from mtl_engine.heads import Head, States, new_head
+from mtl_engine.types import TaskSpec
+
+
+class MultiTaskModel(nn.Module):
+    """An encoder and one head per task; tasks are addressed by name."""
+
+    def __init__(self, config: EngineConfig, tasks: Sequence[TaskSpec], encoder: Encoder) -> None:
+        super().__init__()
+        require_tasks(config, tasks)
+        self.config = config
+        self.tasks = tuple(tasks)
+        self.number = {task.name: number for number, task in enumerate(tasks)}
+        self.encoder = encoder
+        self.n_common = common_layers(config, encoder)
+        heads = [new_head(task, tasks, encoder.width, config.model) for task in tasks]
+        self.heads = nn.ModuleList(heads)
+        self.tops = nn.ModuleList()  # CMT: private layers, per task
+        self.gates = nn.ModuleList()
+        self.mix: ScalarMix | None = None
+        if config.model.architecture == "CMT":
+            self._add_private_branches()
+
+    def head(self, name: str) -> Head:
+        """Return a task's head."""
+        head: Head = self.heads[self.number[name]]  # type: ignore[assignment]
+        return head
+
+    def scores(
+        self, pack: Pack, names: Sequence[str], features: Tensor | None = None
+    ) -> dict[str, Any]:
+        """Return each task's scores; relations bring their parent's along."""
+        return self.scores_of(self.states(pack, self.with_parents(names), features))
+
+    def scores_of(self, states: Mapping[str, States]) -> dict[str, Any]:
+        """Return each task's scores of its states; parents must come first."""
+        found: dict[str, Any] = {}
+        for name, its_states in states.items():
+            parent = self.head(name).task.parent
+            found[name] = self.head(name)(its_states, found[parent] if parent else None)
+        return found
+
+    def states(
+        self, pack: Pack, names: Sequence[str], features: Tensor | None = None
+    ) -> dict[str, States]:
+        """Return what each task's head reads; ``features`` replace the frozen bottom's output."""
+        rows = self.encoder.bottom(pack) if features is None else features
+        start = max(0, self.encoder.n_frozen)
+        layers = [rows]
+        for layer in self.encoder.layers[start : self.n_common]:
+            layers.append(layer(layers[-1], pack))
+        if not self.tops:
+            shared = self._read(layers[-1], pack)
+            return dict.fromkeys(names, shared)
+        common = layers[-1]
+        for layer in self.encoder.layers[self.n_common :]:
+            layers.append(layer(layers[-1], pack))
+        shared_rows = self.mix(layers) if self.mix is not None else layers[-1]
+        return {
+            name: self._read(rows, pack)
+            for name, rows in self._branches(common, shared_rows, pack, names).items()
+        }
+
+    def with_parents(self, names: Iterable[str]) -> list[str]:
+        """Return the tasks and the parents of relations among them, parents first."""
+        for name in names:
+            if name not in self.number:
+                raise UnknownName("task", name, self.number)
+        parents = [parent for name in names if (parent := self.head(name).task.parent)]
+        return list(dict.fromkeys([*parents, *names]))
+
+    def _branches(
+        self, common: Tensor, shared: Tensor, pack: Pack, names: Sequence[str]
+    ) -> dict[str, Tensor]:
+        every = self.config.model.gates_read == "all"
+        private: dict[str, Tensor] = {}
+        for name in self.number if every else names:
+            rows = common
+            top: nn.ModuleList = self.tops[self.number[name]]  # type: ignore[assignment]
+            for layer in top:
+                rows = layer(rows, pack)
+            private[name] = rows
+        return {
+            name: self.gates[self.number[name]](
+                shared, *(private.values() if every else [private[name]])
+            )
+            for name in names
+        }
+
+    def _read(self, rows: Tensor, pack: Pack) -> States:
+        pooled = pack.pool(rows, self.config.model.pooling)
+        return States(rows.index_select(0, pack.words), pack.counts, pooled)
+
+    def _add_private_branches(self) -> None:
+        cfg = self.config.model
+        top = self.encoder.layers[self.n_common :]
+        n_branches = 2 if cfg.gates_read == "own" else 1 + len(self.tasks)
+        for _ in self.tasks:
+            self.tops.append(copy.deepcopy(top))
+            gate = Gate(self.encoder.width, n_branches, has_branch_linear=cfg.has_branch_linear)
+            self.gates.append(gate)
+        if cfg.has_scalar_mix:
+            self.mix = ScalarMix(1 + len(self.encoder.layers) - max(0, self.encoder.n_frozen))
+
+
+def new_model(
+    config: EngineConfig, tasks: Sequence[TaskSpec], words: Iterable[str] = ()
+) -> MultiTaskModel:
+    """Return a model to start training from, the same for the same seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.training.seed)
+        return MultiTaskModel(config, tasks, new_encoder(config.encoder, words))
+
+
+def common_layers(config: EngineConfig, encoder: Encoder) -> int:
+    """Return how many bottom layers all tasks share: all, or in CMT all but the private ones."""
+    n_layers = len(encoder.layers)
+    if config.model.architecture != "CMT":
+        return n_layers
+    private = config.model.private_layers or max(1, round(n_layers / 3))
+    if private > n_layers:
+        raise EngineError(
+            f"ModelConfig key 'private_layers' is {private}, but the encoder has {n_layers} layers."
+        )
+    if encoder.n_frozen > n_layers - private:
+        raise EngineError(
+            f"EncoderConfig key 'frozen_layers' is {encoder.n_frozen}, but with {private} private "
+            f"layers only {n_layers - private} of {n_layers} are common; freeze at most those."
+        )
+    return n_layers - private
+
+
+def require_tasks(config: EngineConfig, tasks: Sequence[TaskSpec]) -> None:
+    """Refuse tasks that cannot be learned together."""
+    names = [task.name for task in tasks]
+    if not names or len(set(names)) != len(names):
+        raise EngineError(f"A model needs one or more tasks with distinct names; got {names}.")
+    spans = {task.name for task in tasks if task.kind == "spans"}
+    for task in tasks:
+        if task.parent is not None and task.parent not in spans:
+            raise UnknownName(f"spans task (parent of '{task.name}')", task.parent, spans)
+    alone = [task for task in tasks if task.name not in {other.parent for other in tasks}]
+    if config.model.architecture == "ST" and len(alone) > 1:
+        raise EngineError(
+            f"ModelConfig key 'architecture' is ST, which learns one task (or relations with "
+            f"their spans), but there are {names}; train one model per task, or use SMT or CMT."
+        )

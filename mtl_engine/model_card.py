@@ -1,0 +1,51 @@
+"""The README that travels with a saved model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def model_card(description: Mapping[str, Any]) -> str:
+    """Return a Markdown card: what the model answers, how it was made, how good it is."""
+    config = description["config"]
+    encoder, training = config["encoder"], config["training"]
+    lines = [
+        "# Multi-task model",
+        "",
+        f"Architecture {config['model']['architecture']} on the {encoder['kind']} encoder "
+        f"'{encoder['name']}', {_frozen(encoder['frozen_layers'])}.",
+        f"Trained with learning rate {training['learning_rate']:g}, batches of "
+        f"{training['batch_size']}, label smoothing {training['label_smoothing']:g}, seed "
+        f"{training['seed']}.",
+        "",
+        "## Tasks",
+        "",
+        "| task | kind | labels | development scores |",
+        "|---|---|---|---|",
+        *(_task_row(task, description["metrics"]) for task in description["tasks"]),
+        "",
+        "Scores are of the development sentences that also chose the best epoch: expect slightly "
+        "less on new text.",
+        "",
+        "## Reading it",
+        "",
+        "`mtl_engine.checkpoint.load_model(folder)` returns the model, "
+        "`mtl_engine.prediction.predict(model, sentences)` its answers.",
+        "",
+        f"Data hash: `{description['data_hash'] or 'not given'}`. Versions: "
+        + ", ".join(f"{name} {number}" for name, number in description["versions"].items())
+        + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _frozen(n_layers: int) -> str:
+    if n_layers < 0:
+        return "all of it trained"
+    return f"its embeddings and bottom {n_layers} layers frozen"
+
+
+def _task_row(task: Mapping[str, Any], metrics: Mapping[str, Mapping[str, float]]) -> str:
+    labels = ", ".join(task["labels"][:8]) + (", ..." if len(task["labels"]) > 8 else "")
+    scores = metrics.get(task["name"], {})
+    shown = ", ".join(f"{name} {value:.3f}" for name, value in scores.items()) or "none"
+    return f"| {task['name']} | {task['kind']} | {len(task['labels'])}: {labels} | {shown} |"

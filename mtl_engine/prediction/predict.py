@@ -1,0 +1,179 @@
+"""Answers and how sure they are, for any number of sentences in bounded memory."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+
+from mtl_engine.batching import by_length
+from mtl_engine.encoders.pack import Pack, Pieces, collate
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.features import FeatureStore, frozen_features
+from mtl_engine.model import MultiTaskModel
+from mtl_engine.prediction.dropout import DropoutScope, dropout_votes
+from mtl_engine.types import Answer
+
+Output = Literal["answers", "confidence", "entropy", "probabilities", "votes", "vectors"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
+BATCH_TOKENS = 1024  # sub-words in a batch: larger ones are no faster on a CPU
+CHUNK = 2048  # sentences that are sorted by length together
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model says of one sentence; everything is by task name, empty if not asked for."""
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    items: Mapping[str, list[float]] = field(default_factory=dict)  # a probability per item
+    n_expected: Mapping[str, float] = field(default_factory=dict)  # items expected, with "answers"
+    confidence: Mapping[str, float] = field(default_factory=dict)
+    entropy: Mapping[str, float] = field(default_factory=dict)  # nats, summed over the sentence
+    probabilities: Mapping[str, np.ndarray] = field(default_factory=dict)  # (rows, s)
+    votes: Mapping[str, np.ndarray] = field(default_factory=dict)  # (k, m) ints
+    vector: np.ndarray | None = None  # (h,) the pooled sentence
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to say of the sentences, and how."""
+
+    tasks: tuple[str, ...]
+    outputs: frozenset[str]
+    temperatures: Mapping[str, float]
+    n_passes: int
+    dropout: DropoutScope
+    seed: int
+    is_greedy: bool
+
+
+def predict(
+    model: MultiTaskModel,
+    sentences: Iterable[Sequence[str]],
+    *,
+    tasks: Sequence[str] | None = None,
+    outputs: Collection[str] = ("answers", "confidence"),
+    temperatures: Mapping[str, float] | None = None,
+    features: FeatureStore | None = None,
+    batch_tokens: int = BATCH_TOKENS,
+    n_passes: int = 10,
+    dropout: DropoutScope = "full",
+    seed: int = 0,
+    is_greedy: bool = False,
+) -> Iterator[Prediction]:
+    """Yield a prediction per sentence, in their order; at most 2,048 sentences are held at once.
+
+    ``features`` keeps what the frozen part computes; ``dropout`` "full" draws votes with dropout
+    everywhere (the paper's), "top" only above the frozen part, which is then computed once.
+    """
+    request = Request(
+        tasks=tuple(tasks or [task.name for task in model.tasks]),
+        outputs=_known_outputs(outputs),
+        temperatures=_checked_temperatures(model, temperatures or {}),
+        n_passes=n_passes,
+        dropout=dropout,
+        seed=seed,
+        is_greedy=is_greedy,
+    )
+    model.with_parents(request.tasks)
+    remaining = iter(sentences)
+    number = 0
+    while chunk := list(islice(remaining, CHUNK)):
+        pieces = model.encoder.read(chunk)
+        found: list[Prediction | None] = [None] * len(chunk)
+        for rows in by_length([len(sentence) for sentence in pieces], batch_tokens):
+            batch = [pieces[row] for row in rows]
+            number += 1
+            for row, prediction in zip(
+                rows, _predict_batch(model, batch, features, request, number), strict=True
+            ):
+                found[row] = prediction
+        yield from (prediction for prediction in found if prediction is not None)
+
+
+@torch.no_grad()
+def _predict_batch(
+    model: MultiTaskModel,
+    pieces: list[Pieces],
+    store: FeatureStore | None,
+    request: Request,
+    number: int,
+) -> list[Prediction]:
+    model.eval()
+    pack = collate(pieces)
+    features = None if store is None else frozen_features(model.encoder, pieces, store)
+    columns: dict[str, dict[str, Sequence[Any]]] = {name: {} for name in COLUMNS}
+    vectors: np.ndarray | None = None
+    if request.outputs - {"votes"}:
+        states = model.states(pack, model.with_parents(request.tasks), features)
+        scores = model.scores_of(states)
+        for task in request.tasks:
+            reading = model.head(task).read(
+                scores[task], request.temperatures.get(task, 1.0), is_greedy=request.is_greedy
+            )
+            _fill(columns, task, reading, request.outputs)
+        if "vectors" in request.outputs:
+            pooled = [states[task].pooled for task in request.tasks]
+            vectors = torch.stack(pooled).mean(0).numpy()
+    if "votes" in request.outputs:
+        columns["votes"] = _votes(model, pack, features, request, number)
+    return [_row(columns, vectors, row) for row in range(len(pieces))]
+
+
+COLUMNS = ("answers", "items", "n_expected", "confidence", "entropy", "probabilities", "votes")
+
+
+def _fill(columns: dict[str, Any], task: str, reading: Any, outputs: frozenset[str]) -> None:
+    if "answers" in outputs:
+        columns["answers"][task] = reading.answers()
+        columns["items"][task] = reading.item_confidence()
+        columns["n_expected"][task] = reading.expected_items().tolist()
+    if "confidence" in outputs:
+        columns["confidence"][task] = reading.confidence().tolist()
+    if "entropy" in outputs:
+        columns["entropy"][task] = reading.entropy().tolist()
+    if "probabilities" in outputs:
+        columns["probabilities"][task] = reading.probabilities()
+
+
+def _row(columns: dict[str, dict[str, Sequence[Any]]], vectors: Any, row: int) -> Prediction:
+    values: dict[str, Any] = {
+        name: {task: column[row] for task, column in tasks.items()}
+        for name, tasks in columns.items()
+    }
+    return Prediction(**values, vector=None if vectors is None else vectors[row])
+
+
+def _votes(
+    model: MultiTaskModel, pack: Pack, features: Any, request: Request, number: int
+) -> dict[str, Sequence[Any]]:
+    passes = dropout_votes(
+        model,
+        pack,
+        features,
+        request.tasks,
+        n_passes=request.n_passes,
+        scope=request.dropout,
+        seed=(request.seed * 1_000_003 + number) % 2**63,
+    )
+    return dict(passes)
+
+
+def _known_outputs(outputs: Collection[str]) -> frozenset[str]:
+    for output in outputs:
+        if output not in OUTPUTS:
+            raise UnknownName("output", output, OUTPUTS)
+    return frozenset(outputs)
+
+
+def _checked_temperatures(
+    model: MultiTaskModel, temperatures: Mapping[str, float]
+) -> Mapping[str, float]:
+    for name, temperature in temperatures.items():
+        if name not in model.number:
+            raise UnknownName("task", name, model.number)
+        if not temperature > 0:
+            raise EngineError(f"The temperature of '{name}' is {temperature}; it must be above 0.")
+    return temperatures

@@ -1,0 +1,94 @@
+"""A pool of sentences scored for selection: one row a sentence, one column a task."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mtl_engine.confidence import dropout_agreement
+from mtl_engine.errors import UnknownName
+from mtl_engine.features import FeatureStore
+from mtl_engine.model import MultiTaskModel
+from mtl_engine.prediction.dropout import DropoutScope
+from mtl_engine.prediction.predict import BATCH_TOKENS, Prediction, predict
+
+Method = Literal["entropy", "dropout"]
+METHODS: tuple[Method, ...] = ("entropy", "dropout")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What selection needs to know of n sentences and t tasks."""
+
+    tasks: tuple[str, ...]
+    confidence: np.ndarray  # (n, t) in [0, 1], low = ask first
+    information: np.ndarray  # (n, t) nats that an answer is expected to tell: summed entropy
+    n_items: np.ndarray  # (n, t) items in the decoded answer: spans, relations, tokens, 1 class
+    n_expected: np.ndarray  # (n, t) items expected from the probabilities
+    vectors: np.ndarray | None  # (n, h) float32 pooled sentences, if asked for
+
+
+def score(
+    model: MultiTaskModel,
+    sentences: Iterable[Sequence[str]],
+    *,
+    tasks: Sequence[str] | None = None,
+    method: Method = "entropy",
+    temperatures: Mapping[str, float] | None = None,
+    has_vectors: bool = False,
+    features: FeatureStore | None = None,
+    batch_tokens: int = BATCH_TOKENS,
+    n_passes: int = 10,
+    dropout: DropoutScope = "full",
+    seed: int = 0,
+) -> Scores:
+    """Return how sure the model is of every sentence; memory grows by a few numbers a sentence.
+
+    ``method`` "dropout" measures confidence by the agreement of ``n_passes`` dropout passes.
+    """
+    if method not in METHODS:
+        raise UnknownName("confidence method", method, METHODS)
+    names = tuple(tasks or [task.name for task in model.tasks])
+    outputs = {"answers", "confidence", "entropy"}
+    outputs |= {"votes"} if method == "dropout" else set()
+    outputs |= {"vectors"} if has_vectors else set()
+    rows: list[list[float]] = []
+    vectors: list[np.ndarray] = []
+    for prediction in predict(
+        model,
+        sentences,
+        tasks=names,
+        outputs=outputs,
+        temperatures=temperatures,
+        features=features,
+        batch_tokens=batch_tokens,
+        n_passes=n_passes,
+        dropout=dropout,
+        seed=seed,
+    ):
+        rows.append(_numbers(prediction, names, method))
+        if prediction.vector is not None:
+            vectors.append(prediction.vector)
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), 4, len(names))
+    return Scores(
+        tasks=names,
+        confidence=table[:, 0],
+        information=table[:, 1],
+        n_items=table[:, 2].astype(np.int64),
+        n_expected=table[:, 3],
+        vectors=np.array(vectors, dtype=np.float32) if has_vectors else None,
+    )
+
+
+def _numbers(prediction: Prediction, names: Sequence[str], method: Method) -> list[float]:
+    if method == "dropout":
+        confidence = [float(dropout_agreement([prediction.votes[name]])[0]) for name in names]
+    else:
+        confidence = [prediction.confidence[name] for name in names]
+    return [
+        *confidence,
+        *(prediction.entropy[name] for name in names),
+        *(len(prediction.items[name]) for name in names),
+        *(prediction.n_expected[name] for name in names),
+    ]

@@ -1,0 +1,54 @@
+"""Sentences made ready for training: read and encoded once."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mtl_engine.encoders.pack import Pieces
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.model import MultiTaskModel
+from mtl_engine.types import Example
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Sentences as the encoder reads them, and each task's answers as its head reads them."""
+
+    pieces: list[Pieces]
+    targets: dict[str, dict[int, Any]]  # task -> row -> target; rows without an answer are absent
+
+    def rows(self, task: str) -> np.ndarray:
+        """Return the rows that are labelled for a task."""
+        return np.array(sorted(self.targets[task]), dtype=np.int64)
+
+    def labelled_rows(self) -> np.ndarray:
+        """Return the rows that are labelled for any task."""
+        return np.array(sorted(set().union(*self.targets.values())), dtype=np.int64)
+
+
+def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> TrainingSet:
+    """Return the sentences ready for training; an answer that does not fit is an error."""
+    targets: dict[str, dict[int, Any]] = {task.name: {} for task in model.tasks}
+    for row, example in enumerate(examples):
+        for name, answer in example.labels.items():
+            if name not in targets:
+                raise UnknownName("task", name, targets)
+            try:
+                target = model.head(name).encode(len(example.tokens), answer)
+            except EngineError as error:
+                raise EngineError(f"Sentence {example.id or row}: {error}") from error
+            targets[name][row] = target
+    return TrainingSet(model.encoder.read([example.tokens for example in examples]), targets)
+
+
+def examples_hash(examples: Sequence[Example]) -> str:
+    """Return a digest of sentences and answers, in their order."""
+    digest = hashlib.sha256()
+    for example in examples:
+        record = [list(example.tokens), dict(example.labels)]
+        digest.update(json.dumps(record, sort_keys=True, ensure_ascii=False).encode())
+    return digest.hexdigest()

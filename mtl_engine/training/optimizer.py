@@ -1,0 +1,69 @@
+"""AdamW with its own learning rate for heads, warm-up and linear decay, and a portable state."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from mtl_engine.config import TrainingConfig
+from mtl_engine.model import MultiTaskModel
+
+
+def new_optimizer(model: MultiTaskModel, config: TrainingConfig) -> AdamW:
+    """Return AdamW over all that learns: vectors and biases do not decay, heads learn faster."""
+    groups = []
+    for is_head in (False, True):
+        for is_matrix in (True, False):
+            members = [
+                weight
+                for name, weight in learning_parameters(model)
+                if (not name.startswith("encoder.") and not name.startswith("tops.")) == is_head
+                and (weight.dim() > 1) == is_matrix
+            ]
+            if members:
+                factor = config.head_factor if is_head else 1.0
+                decay = config.weight_decay if is_matrix else 0.0
+                groups.append({"params": members, "weight_decay": decay, "factor": factor})
+    return AdamW(groups, lr=config.learning_rate, fused=True)
+
+
+def learning_parameters(model: nn.Module) -> list[tuple[str, nn.Parameter]]:
+    """Return the parameters that are not frozen, by name."""
+    return [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
+
+
+def set_learning_rate(optimizer: AdamW, config: TrainingConfig, step: int, n_steps: int) -> float:
+    """Set the rates for a step (from 1): up linearly to the warm-up's end, then down to 0."""
+    n_warmup = round(config.warmup * n_steps)
+    if step <= n_warmup:
+        share = step / n_warmup
+    else:
+        share = (n_steps - step + 1) / max(1, n_steps - n_warmup)
+    rate = config.learning_rate * share
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group["factor"]
+    return rate
+
+
+def export_state(optimizer: AdamW, model: nn.Module) -> dict[str, Tensor]:
+    """Return copies of the moments and counts of every parameter, by name."""
+    state = {}
+    for name, weight in learning_parameters(model):
+        for key, value in optimizer.state.get(weight, {}).items():
+            state[f"{key}/{name}"] = value.detach().clone()
+    return state
+
+
+def import_state(optimizer: AdamW, model: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Set the moments and counts that ``export_state`` returned."""
+    weights = dict(learning_parameters(model))
+    for key, value in state.items():
+        kind, _, name = key.partition("/")
+        optimizer.state[weights[name]][kind] = value.clone()
+
+
+def clip_gradients(model: nn.Module, limit: float) -> None:
+    """Scale the gradients down to a norm of at most the limit."""
+    weights = [weight for weight in model.parameters() if weight.grad is not None]
+    torch.nn.utils.clip_grad_norm_(weights, limit, foreach=True)
