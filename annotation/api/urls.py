@@ -1,5 +1,24 @@
-"""REST: one line a resource."""
+"""REST: one line a resource; every other address under /api/ answers in the one error shape."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path, re_path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from annotation.api import docs, leases, projects, queue, submissions, tokens
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("schema/", docs.SchemaView.as_view(), name="schema"),
+    path("docs/", docs.DocsView.as_view(), name="api-docs"),
+    path("tokens/", tokens.TokensView.as_view()),
+    path("tokens/<int:token_id>/", tokens.TokenView.as_view()),
+    path("projects/<int:project_id>/", projects.ProjectView.as_view()),
+    path("projects/<int:project_id>/next/", queue.NextView.as_view()),
+    path("projects/<int:project_id>/peek/", queue.PeekView.as_view()),
+    path("projects/<int:project_id>/history/", queue.HistoryView.as_view()),
+    path("leases/<int:lease_id>/draft/", leases.DraftView.as_view()),
+    path("leases/<int:lease_id>/heartbeat/", leases.HeartbeatView.as_view()),
+    path("leases/<int:lease_id>/submit/", leases.SubmitView.as_view()),
+    path("leases/<int:lease_id>/skip/", leases.SkipView.as_view()),
+    path("leases/<int:lease_id>/release/", leases.ReleaseView.as_view()),
+    path("submissions/<int:submission_id>/reopen/", submissions.ReopenView.as_view()),
+    path("sentences/<int:sentence_id>/flag/", submissions.FlagView.as_view()),
+    re_path("", docs.NothingHere.as_view()),  # stays last
+]

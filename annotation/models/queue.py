@@ -16,6 +16,7 @@ class Queue(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="queues")
     round = models.ForeignKey(Round, null=True, on_delete=models.CASCADE, related_name="queues")
     is_current = models.BooleanField(default=False)
+    overlap = models.PositiveSmallIntegerField()  # of its asks
     n_asks = models.PositiveIntegerField(default=0)
     budget_minutes = models.FloatField(null=True)  # of all annotators together
     created_at = models.DateTimeField()

@@ -1,0 +1,67 @@
+"""Who is asking: a session of the pages, or a token with a scope."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+from rest_framework import exceptions
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from annotation.models import ApiToken
+from annotation.selectors.api_tokens import find_token
+from annotation.services.api_tokens import note_use
+
+if TYPE_CHECKING:  # the framework reads this module while it makes its views
+    from rest_framework.views import APIView
+
+Scope = ApiToken.Scope
+_WIDTH = {Scope.READ: 0, Scope.ANNOTATE: 1, Scope.MANAGE: 2}
+
+
+class TokenAuthentication(BaseAuthentication):
+    """``Authorization: Token <secret>``."""
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+        """Return the token's owner and the token, or nothing when the header is not there."""
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        kind, _, secret = header.partition(" ")
+        if kind.lower() != "token":
+            return None
+        now = timezone.now()
+        token = find_token(secret.strip(), now)
+        if token is None:
+            raise exceptions.AuthenticationFailed(
+                "This token does not exist, was withdrawn or has expired. Make a new one."
+            )
+        note_use(token=token, today=now.date())
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return what a 401 asks for."""
+        return "Token"
+
+
+class Session(SessionAuthentication):
+    """The cookie of the pages; whatever changes something needs the CSRF token as well."""
+
+
+class SignedInWithinScope(BasePermission):
+    """Lets signed-in people through, and tokens as far as their scope goes.
+
+    Reading needs the scope "read"; everything else what the view names, "manage" unless it does.
+    """
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Return whether the request may reach the view."""
+        if not request.user.is_authenticated:
+            return False
+        if not isinstance(request.auth, ApiToken):
+            return True
+        wanted = getattr(view, "scope", Scope.MANAGE)
+        needed = Scope.READ if request.method in SAFE_METHODS else wanted
+        if _WIDTH[Scope(request.auth.scope)] < _WIDTH[needed]:
+            raise exceptions.PermissionDenied(
+                f"This needs a token with the scope '{needed}'; yours has '{request.auth.scope}'."
+            )
+        return True

@@ -1,0 +1,21 @@
+"""Reading request bodies strictly: everything wrong with them at once, field by field."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rest_framework.request import Request
+
+from annotation.answers import Problem
+from annotation.errors import InvalidInput
+from annotation.strict import Fields
+
+
+@contextmanager
+def reading_body(request: Request) -> Iterator[Fields]:
+    """Yield the fields of a body; leaving it raises whatever was wrong with them."""
+    problems: list[Problem] = []
+    fields = Fields(request.data, "", problems)
+    yield fields
+    fields.refuse_unknown_keys()
+    if problems:
+        raise InvalidInput(problems)
