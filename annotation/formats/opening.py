@@ -27,6 +27,7 @@ class Source:
         self._bytes = _uncompressed(stream)
         self._chunks = self._decoded()
         self._pending = ""
+        self.lacks_final_newline = False  # known once the last line is read
         self._line = 0  # lines handed out so far
         self._size = 0  # bytes read so far
 
@@ -93,6 +94,7 @@ class Source:
             yield lines
             self._line += len(lines)
         if rest:
+            self.lacks_final_newline = True
             yield [rest.removesuffix("\r")]
             self._line += 1
 
