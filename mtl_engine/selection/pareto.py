@@ -1,0 +1,153 @@
+"""MT-PAR: whole Pareto frontiers first, the last one thinned evenly (Rotman & Reichart 2022)."""
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtl_engine.selection.layers import pareto_layers, shallow_rows
+from mtl_engine.selection.ordering import Floats, Rows, stable_order
+
+CLOSED = 1e300  # a closed cell: as sure as can be, whatever it is multiplied with
+ENOUGH_ROOM = 20  # stop looking for rows to rule out when at most this many times n are left
+
+
+def pareto(points: Floats, n: int) -> Rows:
+    """Return n rows frontier by frontier, each ordered by the first axis, the last one thinned."""
+    rows = shallow_rows(points, n)
+    layer = pareto_layers(points[rows])
+    chosen: list[Rows] = []
+    missing, depth = n, 0
+    while missing > 0:
+        frontier = _ordered(points, rows[layer == depth])
+        chosen.append(thinned(frontier, missing))
+        missing, depth = missing - len(chosen[-1]), depth + 1
+    return np.concatenate([np.empty(0, np.int64), *chosen])
+
+
+def weighted_pareto(points: Floats, n: int, weights: Floats) -> Rows:
+    """Return n rows frontier by frontier, the frontiers bent towards the most important task.
+
+    On the axis of every other task i a row is dropped already by q_i times the kept row's
+    confidence, q_i being the w_i-quantile of that task's confidences in the pool.
+    """
+    important = int(np.argmax(weights))
+    if weights[important] >= 1.0 - 1e-9:
+        return stable_order(points[:, important])[:n]
+    axes = [important, *(k for k in range(points.shape[1]) if k != important)]
+    rows = _rarely_dominated(points, n)
+    rows = _at_most(n, points, rows[np.lexsort([points[rows, k] for k in reversed(axes)])])
+    others = [points[rows, k] for k in axes[1:]]
+    multipliers = beta_multipliers(points, weights)[axes[1:]].tolist()
+    is_left = np.ones(len(rows), dtype=bool)
+    chosen: list[Rows] = []
+    missing = n
+    while missing > 0:
+        kept = _bent_frontier(others, multipliers, is_left)
+        is_left[kept] = False
+        chosen.append(thinned(_ordered(points, np.sort(rows[kept])), missing))
+        missing -= len(chosen[-1])
+    return np.concatenate([np.empty(0, np.int64), *chosen])
+
+
+def beta_multipliers(points: Floats, weights: Floats) -> Floats:
+    """Return 1 for the most important task, else the w_i-quantile of the task's open cells (t,)."""
+    multipliers = np.ones(len(weights))
+    for k, weight in enumerate(weights):
+        is_open = points[:, k] < CLOSED
+        if k != np.argmax(weights) and is_open.any():
+            multipliers[k] = np.quantile(points[is_open, k], weight)
+    return multipliers
+
+
+def thinned(rows: Rows, n: int) -> Rows:
+    """Return at most n of the rows: every floor(f / n)-th, less the middle ones if too many."""
+    if len(rows) <= n:
+        return rows
+    picked = rows[:: len(rows) // n]
+    return np.concatenate([picked[: (n + 1) // 2], picked[len(picked) - n // 2 :]])
+
+
+def _ordered(points: Floats, rows: Rows) -> Rows:
+    """Return rows, given in ascending order, by the first axis, then the others, then the row."""
+    return rows[np.lexsort(points[rows].T[::-1])]
+
+
+def _bent_frontier(
+    others: list[Floats], multipliers: list[float], is_left: NDArray[np.bool_]
+) -> list[int]:
+    """Return which of the rows left are kept, scanning them in order of the most important axis.
+
+    A row is kept when, for every row kept before, it lies below multiplier * kept row on some of
+    the other axes; the most important axis never saves it, because rows come in its order.
+    """
+    kept = [int(np.argmax(is_left))]
+    is_free = is_left & _is_below(others, _bent(others, multipliers, kept[-1]))
+    rows = np.flatnonzero(is_free)
+    alive = [axis[rows] for axis in others]
+    while len(rows):
+        kept.append(int(rows[0]))
+        is_free = _is_below(alive, _bent(alive, multipliers, 0))
+        rows, alive = rows[is_free], [axis[is_free] for axis in alive]
+    return kept
+
+
+def _bent(axes: list[Floats], multipliers: list[float], row: int) -> list[float]:
+    return [float(axis[row]) * m for axis, m in zip(axes, multipliers, strict=True)]
+
+
+def _is_below(axes: list[Floats], corner: list[float]) -> NDArray[np.bool_]:
+    """Return which points lie below the corner on some axis."""
+    is_below = np.zeros(len(axes[0]), dtype=bool)
+    for axis, value in zip(axes, corner, strict=True):
+        is_below |= axis < value
+    return is_below
+
+
+def _at_most(n: int, points: Floats, rows: Rows) -> Rows:
+    """Return the sorted rows with at most n of each set of equal points: the first ones."""
+    is_new = np.ones(len(rows), dtype=bool)
+    is_new[1:] = (points[rows[1:]] != points[rows[:-1]]).any(axis=1)
+    first = np.flatnonzero(is_new)
+    return rows[np.arange(len(rows)) - first[np.cumsum(is_new) - 1] < n]
+
+
+def _rarely_dominated(points: Floats, n: int) -> Rows:
+    """Return rows among which are all that fewer than n others dominate.
+
+    Every row that dominates another is chosen before it, so the others cannot be among the first
+    n. A box at the origin that holds n rows rules out every row beyond its far corner; we try
+    boxes of different shapes, measured on axes stretched so that rows spread evenly along them.
+    """
+    rows = np.arange(len(points))
+    if len(rows) <= ENOUGH_ROOM * n:
+        return rows
+    columns = [axis.copy() for axis in points.T]
+    level = float(np.log(n / len(points)) / len(columns))
+    stretched = [_stretched(column, level) for column in columns]
+    for shape in _box_shapes(len(columns)):
+        if len(rows) <= ENOUGH_ROOM * n:
+            break
+        farthest = np.maximum.reduce([s - side for s, side in zip(stretched, shape, strict=True)])
+        is_inside = farthest <= np.partition(farthest, n - 1)[n - 1]
+        corner = [float(column[is_inside].max()) for column in columns]
+        is_left = is_inside | _is_below(columns, corner)
+        rows, columns, stretched = (
+            rows[is_left],
+            [column[is_left] for column in columns],
+            [column[is_left] for column in stretched],
+        )
+    return rows
+
+
+def _stretched(column: Floats, level: float) -> Floats:
+    """Return log(c) scaled so that its exp(level)-quantile is at level: close to the log rank."""
+    typical = np.clip(np.quantile(column, np.exp(level)), 1e-12, 1 - 1e-6)
+    with np.errstate(divide="ignore"):
+        return np.log(column) * (level / np.log(typical))
+
+
+def _box_shapes(n_tasks: int) -> list[tuple[float, ...]]:
+    """Return log sides of the cube, then of boxes of its volume, long on some axes."""
+    powers = [p for p in product((0, -2, 2), repeat=n_tasks) if sum(p) == 0]
+    return [tuple(power * float(np.log(2)) for power in shape) for shape in powers]
