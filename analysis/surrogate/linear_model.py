@@ -37,7 +37,7 @@ def linear_tasks(
     near: float,
     far: float,
     n_features: int = 20,
-    n_examples: int = 30,
+    n_examples: int = 100,
     n_target: int = 30,
     noise: float = 0.5,
     rng: np.random.Generator,

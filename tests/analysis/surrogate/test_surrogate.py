@@ -65,10 +65,22 @@ def test_tasks_appear_in_subsets_as_often_as_theory_says():
 def test_related_tasks_of_the_linear_model_are_told_from_unrelated_ones(n):
     rng = np.random.default_rng(12)
     world = linear_tasks(12, 6, near=0.1, far=1.0, rng=rng)
-    subsets = sample_subsets(12, 4, n, rng=rng)
+    subsets = sample_subsets(12, 3, n, rng=rng)
     losses = [world.loss(s) for s in subsets]
     surrogate = fit_surrogate(subsets, losses, baseline=world.loss(()))
     assert surrogate.theta[:6].max() < surrogate.theta[6:].min()
+
+
+def test_most_worlds_separate_from_twice_as_many_subsets_as_tasks():
+    separated = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        world = linear_tasks(12, 6, near=0.1, far=1.0, rng=rng)
+        subsets = sample_subsets(12, 3, 24, rng=rng)
+        losses = [world.loss(s) for s in subsets]
+        theta = fit_surrogate(subsets, losses, baseline=world.loss(())).theta
+        separated += theta[:6].max() < theta[6:].min()
+    assert separated >= 16
 
 
 def test_the_selected_tasks_do_no_worse_than_none_and_than_all():
