@@ -86,11 +86,8 @@ def _refused(error: Refused) -> Response:
 
 
 def _from_framework(error: exceptions.APIException) -> Response:
-    headers = {}
-    if getattr(error, "auth_header", None):
-        headers["WWW-Authenticate"] = error.auth_header
-    if getattr(error, "wait", None):
-        headers["Retry-After"] = str(int(error.wait))
+    auth = getattr(error, "auth_header", None)
+    headers = {"WWW-Authenticate": str(auth)} if auth else None
     return error_response(error.status_code, str(error.detail), headers=headers)
 
 

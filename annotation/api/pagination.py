@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Field, Model, Q, QuerySet
 from rest_framework.request import Request
 
 from annotation.answers import Problem
@@ -66,13 +66,20 @@ def _decode(model: type[Model], field: str, cursor: str) -> tuple[Any, int]:
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         value, pk = orjson.loads(raw)
-        value = model._meta.get_field(field).to_python(value)
+        value = _stored_field(model, field).to_python(value)
         if not isinstance(pk, int) or not -(2**63) <= pk < 2**63:
             raise ValueError
     except (ValueError, TypeError, binascii.Error) as error:
         message = "This is not a cursor of this list. Leave it out to start at the beginning."
         raise _invalid("cursor", message) from error
     return value, pk
+
+
+def _stored_field(model: type[Model], name: str) -> Field[Any, Any]:
+    field = model._meta.get_field(name)
+    if not isinstance(field, Field):
+        raise TypeError(f"{model.__name__}.{name} is not stored with the row, so it cannot sort.")
+    return field
 
 
 def _invalid(path: str, message: str) -> InvalidInput:

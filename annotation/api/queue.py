@@ -36,7 +36,7 @@ class PeekView(APIView):
     def get(self, request: Request, project_id: int) -> Response:
         """Return the ask that would most likely come next; it is not kept for anybody."""
         project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
-        ask_id = next_ask(project.pk, request.user.pk)
+        ask_id = next_ask(project, request.user)
         return Response(status=204) if ask_id is None else Response(describe_ask(ask_id))
 
 

@@ -93,7 +93,7 @@ NEW_TOKEN = documented(
 WITHDRAW_TOKEN = documented(tag="tokens", answers={204: None})
 
 
-class TokenScheme(OpenApiAuthenticationExtension):
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """Documents ``Authorization: Token <secret>``."""
 
     target_class = "annotation.api.authentication.TokenAuthentication"
@@ -109,7 +109,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
         }
 
 
-class SessionScheme(OpenApiAuthenticationExtension):
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """Documents the cookie of the pages."""
 
     target_class = "annotation.api.authentication.Session"

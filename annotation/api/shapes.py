@@ -192,7 +192,7 @@ class LabelShape(Shape):
 class TaskShape(Shape):
     name = s.CharField()
     kind = s.ChoiceField(["spans", "tags", "classes", "tree", "relations"])
-    parent = s.CharField(allow_null=True)
+    parent = s.CharField(allow_null=True)  # type: ignore[assignment]
     is_nested = s.BooleanField()
     is_open = s.BooleanField()
     pairs = s.DictField()

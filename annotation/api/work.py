@@ -62,7 +62,7 @@ def _is_action(action: Any) -> bool:
 
 
 def _read_suggestions(body: Fields) -> dict[str, dict[str, int]]:
-    suggestions = body.take("suggestions", {})
+    suggestions: dict[str, dict[str, int]] = body.take("suggestions", {})
     is_good = isinstance(suggestions, dict) and all(map(_are_counts, suggestions.values()))
     if not is_good:
         body.refuse(

@@ -49,13 +49,12 @@ def visible_annotations(user: Any, project: Project) -> QuerySet[Annotation]:
 
 def answer_versions(annotation: Annotation) -> list[dict[str, Any]]:
     """Return every version of an answer, oldest first."""
-    earlier = annotation.versions.order_by("version").values("version", "value", "created_at")
-    now = {
-        "version": annotation.version,
-        "value": annotation.value,
-        "created_at": annotation.updated_at,
-    }
-    return [*earlier, now]
+    earlier = [(v.version, v.value, v.created_at) for v in annotation.versions.all()]
+    now = (annotation.version, annotation.value, annotation.updated_at)
+    return [
+        {"version": version, "value": value, "created_at": at}
+        for version, value, at in [*earlier, now]
+    ]
 
 
 def _decided_since(rows: list[Submission]) -> set[int]:

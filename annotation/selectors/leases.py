@@ -52,7 +52,7 @@ def lease_context(lease: Lease) -> dict[str, Any]:
     They are the person's own answer, else gold, else the model's, as first shown with the lease.
     """
     if lease.context is not None:
-        return lease.context
+        return dict(lease.context)
     parents = Task.objects.filter(
         children__project=lease.project_id, children__name__in=lease.ask.tasks
     ).exclude(name__in=lease.ask.tasks)
@@ -72,7 +72,7 @@ def _spans(task: Task, sentence_id: int, annotator_id: int) -> list[Any]:
     for source in sources:
         value = source.values_list("value", flat=True).first()
         if value is not None:
-            return value
+            return list(value)
     return []
 
 

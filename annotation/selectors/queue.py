@@ -38,12 +38,12 @@ def place_in_queue(project_id: int, annotator_id: int) -> Place | None:
     return Place(*row, first_rank=progress.values_list("first_rank", flat=True).first() or 1)
 
 
-def next_ask(project_id: int, annotator_id: int) -> int | None:
+def next_ask(project: Project, annotator: Any) -> int | None:
     """Return the ask that a person would be given next; it is not kept for them."""
-    place = place_in_queue(project_id, annotator_id)
+    place = place_in_queue(project.pk, annotator.pk)
     if place is None:
         return None
-    return peek_ask(queue=place.queue_id, annotator=annotator_id, first_rank=place.first_rank)
+    return peek_ask(queue=place.queue_id, annotator=annotator.pk, first_rank=place.first_rank)
 
 
 def get_lease(user: Any, lease_id: int) -> Lease:

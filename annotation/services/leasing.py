@@ -135,7 +135,7 @@ def new_lease_token() -> str:
 @transaction.atomic
 def _return_expired(ask_id: int, expired: Any) -> int:
     lock_ask(ask_id)
-    n = expired.filter(ask=ask_id).update(state=State.RETURNED)
+    n: int = expired.filter(ask=ask_id).update(state=State.RETURNED)
     Ask.objects.filter(pk=ask_id).update(n_leases=F("n_leases") - n)
     return n
 
