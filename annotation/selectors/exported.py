@@ -1,7 +1,7 @@
 """Sentences with the answers to write, read in chunks so that memory stays flat."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,11 @@ def all_annotations(authors: Mapping[int, str]) -> Answers:
 
 
 def exported_records(
-    corpora: Iterable[Corpus], tasks: Iterable[Task], answers: Answers | None
+    corpora: Iterable[Corpus],
+    tasks: Iterable[Task],
+    answers: Answers | None,
+    *,
+    on_sentences: Callable[[int], None] | None = None,
 ) -> Iterator[ExportRecord]:
     """Yield the sentences of corpora in their order with their answers by task name.
 
@@ -47,8 +51,12 @@ def exported_records(
     answers when nobody did.
     """
     names = {task.pk: task.name for task in tasks}
+    n_done = 0
     for corpus in corpora:
         for first in range(0, corpus.n_sentences, CHUNK):
+            if on_sentences:
+                on_sentences(n_done)
+            n_done += CHUNK
             found = _answers(corpus, first, answers, names) if answers else {}
             for sentence_id, sentence in _sentences(corpus, first):
                 yield from _records(sentence, found.get(sentence_id, {}), answers)

@@ -3,7 +3,7 @@
 import gzip
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -39,12 +39,14 @@ def export_corpus(
     tasks: Sequence[str] = (),
     mapping: Mapping[str, str] | None = None,
     scheme: str = "",
+    on_sentences: Callable[[int], None] | None = None,
 ) -> Iterator[bytes]:
     """Return the bytes of a file with a project's sentences and answers, in pieces.
 
     ``labels`` is gold, suggestions, all (everybody side by side), none or annotator:NAME; no
     ``corpora`` means all of them, no ``tasks`` all that have answers. Requests that cannot be
-    carried out raise Refused before the first piece.
+    carried out raise Refused before the first piece. ``on_sentences`` is told how many sentences
+    were read so far.
     """
     try:
         target = get_format(format)
@@ -57,7 +59,8 @@ def export_corpus(
             annotators=tuple(((answers and answers.authors) or {}).values()),
             scheme=scheme,
         )
-        pieces = target.write(exported_records(corpora, chosen, answers), options=options)
+        records = exported_records(corpora, chosen, answers, on_sentences=on_sentences)
+        pieces = target.write(records, options=options)
         first = next(pieces, b"")
     except (FormatError, EngineError) as error:
         raise Refused(str(error)) from error

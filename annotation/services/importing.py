@@ -1,6 +1,6 @@
 """Importing a file as one corpus of a project: all of it or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -40,12 +40,14 @@ def import_corpus(
     created_by: Any = None,
     is_dry_run: bool = False,
     progress: Progress | None = None,
+    on_stored: Callable[[ImportReport], None] | None = None,
 ) -> ImportReport:
     """Store a file as a new corpus, or raise ImportRefused with every bad row and store nothing.
 
     ``labels`` says what the file's labels are: gold, suggestions, one person's annotations (the
     ``author``'s) or none to be looked at. ``mapping`` names the layer of a task where names do not
     tell. ``stream`` can seek. A dry run stores nothing and returns its problems in the report.
+    ``on_stored`` is called as the last act of the transaction that stores the corpus.
     """
     _refuse_bad_request(labels, author)
     report = ImportReport(file_name, format, name or corpus_name(file_name), is_dry_run)
@@ -72,8 +74,11 @@ def import_corpus(
             n_sentences=found.n_sentences,
             created_by=created_by,
         )
-        _store(corpus, stage, found, _answer(labels, author), progress)
-        report.corpus_id = corpus.pk
+        with transaction.atomic():
+            _store(corpus, stage, found, _answer(labels, author), progress)
+            report.corpus_id = corpus.pk
+            if on_stored:
+                on_stored(report)
         return report
     except (FormatError, EngineError) as error:
         raise Refused(str(error)) from error
@@ -94,20 +99,19 @@ def _store(
     answer: Model | None,
     progress: Progress | None,
 ) -> None:
-    """Write a corpus in one transaction that does nothing but insert."""
-    with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=corpus.project_id)
-        _refuse_used_corpus_name(project, corpus.name)
-        _grow_label_sets(project, found)
-        corpus.save()
-        n_done = 0
-        for sentences, answers in stage.chunks():
-            ids = _insert_sentences(corpus, sentences, n_done)
-            if answer is not None:
-                _insert_answers(answer, [(ids[i], task, value) for i, task, value in answers])
-            n_done += len(sentences)
-            if progress:
-                progress("storing", n_done, corpus.n_sentences)
+    """Write a corpus; the caller holds the transaction, in which nothing is computed."""
+    project = Project.objects.select_for_update().get(pk=corpus.project_id)
+    _refuse_used_corpus_name(project, corpus.name)
+    _grow_label_sets(project, found)
+    corpus.save()
+    n_done = 0
+    for sentences, answers in stage.chunks():
+        ids = _insert_sentences(corpus, sentences, n_done)
+        if answer is not None:
+            _insert_answers(answer, [(ids[i], task, value) for i, task, value in answers])
+        n_done += len(sentences)
+        if progress:
+            progress("storing", n_done, corpus.n_sentences)
 
 
 def _insert_sentences(
