@@ -51,6 +51,8 @@ def count_comments(lines: Sequence[str]) -> int:
 
 def read_spans(name: str, tags: Sequence[str], scheme: str, stated: str, kept: Extra) -> Layer:
     """The spans of a column of tags; notes in ``kept`` what the scheme would not write back."""
+    if scheme != DEFAULT:
+        kept.setdefault("scheme", {})[name] = scheme
     if tags.count("O") == len(tags):
         return Layer("spans", [], None, scheme)
     try:
@@ -61,8 +63,6 @@ def read_spans(name: str, tags: Sequence[str], scheme: str, stated: str, kept: E
         raise BadRow(bad.index, str(bad)) from bad
     if tags_of(spans, len(tags), scheme) != list(tags):
         kept.setdefault("raw", {})[name] = list(tags)
-    if scheme != DEFAULT:
-        kept["scheme"] = scheme
     return Layer("spans", spans, None, scheme)
 
 
@@ -75,7 +75,7 @@ def write_spans(
         if raw is not None and spans_of(raw) == spans:
             return raw
     try:
-        scheme = options.scheme or kept.get("scheme", DEFAULT)
+        scheme = options.scheme or kept.get("scheme", {}).get(name, DEFAULT)
         return tags_of(spans, len(record.sentence.tokens), scheme)
     except CannotWrite as refusal:
         raise CannotWrite(f"{describe(record)}: {refusal}") from refusal

@@ -2,9 +2,11 @@
 
 Columns are separated by one space or one tab. Their names follow from their number: word; word
 ner; word pos ner; word pos chunk ner; or are stated, in the options or in a first line
-``# global.columns = word pos ner`` as CoNLL-U Plus has it. Layers: ``pos`` (tags), ``chunk`` and ``ner``
-(spans, in a scheme that is recognised or stated and written back: IOB1 stays IOB1); any other
-column is a layer of tags. A layer without an answer is ``_`` on every line of the sentence.
+``# global.columns = word pos ner`` as CoNLL-U Plus has it.
+
+Layers: ``pos`` (tags), ``chunk`` and ``ner`` (spans, in a scheme that is recognised or stated and
+written back: IOB1 stays IOB1); any other column is a layer of tags. A layer without an answer is
+``_`` on every line of the sentence.
 
 Several annotators side by side are columns ``ner@NAME`` announced by a ``# global.columns`` line.
 """
@@ -212,7 +214,7 @@ def _column(
         return ["_"] * len(record.sentence.tokens)
     if layer in SPANS:
         return write_spans(layer, value, record, placement.kept(record), options)
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 FORMAT = Format(

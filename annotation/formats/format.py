@@ -68,4 +68,8 @@ class Format:
         left = {name: layer.value for name, layer in record.layers.items() if name not in taken}
         if not left:
             return record.extra
-        return {self.name: {**record.extra.get(self.name, {}), "layers": left}}
+        kept = {**record.extra.get(self.name, {}), "layers": left}
+        parents = {name: record.layers[name].parent for name in left if record.layers[name].parent}
+        if parents:
+            kept["parents"] = parents
+        return {self.name: kept}

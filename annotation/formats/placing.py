@@ -27,6 +27,15 @@ class Placement:
             return record.answers.get(task)
         return self.kept(record).get("layers", {}).get(layer)
 
+    def answers(self, record: ExportRecord) -> dict[str, Answer]:
+        """The answers to write, by layer, in the order of the layers."""
+        found = {}
+        for spec in self.specs:
+            task = self.task_of.get(spec.name)
+            if task is not None and task in record.answers:
+                found[spec.name] = record.answers[task]
+        return found
+
     def kept(self, record: ExportRecord) -> dict[str, Answer]:
         """What this format had stored with the sentence when it was read."""
         return record.sentence.extra.get(self.format, {})
@@ -41,11 +50,12 @@ def place(
 ) -> Placement:
     """The layer of each task to write; raises CannotWrite for a task that has no place.
 
-    A format that carries no kind at all (plain text) writes the sentences alone.
+    In an open format a task's layer has the task's name, or the one that the mapping gives it. A
+    format that carries no kind at all (plain text) writes the sentences alone.
     """
     tasks = options.tasks if kinds else ()
     if is_open:
-        layers = [LayerSpec(*task) for task in tasks if task.kind in kinds]
+        layers = _own_layers([task for task in tasks if task.kind in kinds], options.mapping or {})
     matched = match_layers(layers, tasks, options.mapping)
     homeless = [task for task in tasks if task.name not in matched]
     if homeless:
@@ -56,3 +66,10 @@ def place(
             f"{', '.join(sorted(kinds))}. Leave the task out, map it to a place, or use jsonl."
         )
     return Placement(name, {layer: task for task, layer in matched.items()}, tuple(layers))
+
+
+def _own_layers(tasks: Sequence[LayerSpec], mapping: Mapping[str, str]) -> list[LayerSpec]:
+    def name(task: str) -> str:
+        return mapping.get(task, task)
+
+    return [LayerSpec(name(t.name), t.kind, t.parent and name(t.parent)) for t in tasks]

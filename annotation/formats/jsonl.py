@@ -1,0 +1,242 @@
+"""JSONL, the format that carries everything: one object a sentence.
+
+    {"id": "s1", "document": "d1", "text": "Bob left.", "tokens": ["Bob", "left", "."],
+     "labels": {"ner": [[0, 1, "PER"]], "intent": "report"}, "parents": {"rel": "ner"}}
+
+Labels are answers by task name, in tokens (spans end before their end); a missing answer is a
+missing key. ``parents`` names the spans task of each relations task. ``offsets`` are written only
+where they do not follow from text and tokens. Keys of other names are kept and written back.
+
+Several annotators side by side are ``"annotations": {"alice": {...labels...}}`` beside the gold
+``labels``; read without stating the annotator, their layers are called ``ner@alice``.
+
+Input may be less: ``text`` alone, or with ``label``, ``labels``, ``entities`` or ``spans`` as
+``[[start, end, label], ...]`` or ``[{"start", "end", "label"}, ...]`` in characters, or with a
+class as a string under ``label``, ``intent``, ``class``, ``category`` or ``sentiment``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from annotation.formats.format import Format
+from annotation.formats.jsonlines import (
+    BadValue,
+    dump_line,
+    key_of,
+    layer_of,
+    objects,
+    pieces_of,
+    sentence_fields,
+    storable,
+)
+from annotation.formats.offsets import Misaligned, snap_spans
+from annotation.formats.opening import Source
+from annotation.formats.options import ReadOptions, WriteOptions
+from annotation.formats.placing import Placement
+from annotation.formats.records import ExportRecord, Layer, Offsets, Problem, SentenceRecord
+from annotation.formats.sidebyside import by_sentence, name_for
+from annotation.formats.tokenising import Tokeniser, tokeniser_for
+from mtl_engine.types import KINDS, Kind
+
+NAME = "jsonl"
+CHARACTER_SPANS = ("label", "labels", "entities", "spans")
+CLASSES = ("label", "intent", "class", "category", "sentiment")
+_OWN = {"id", "document", "text", "tokens", "offsets", "labels", "parents", "annotations"}
+_KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
+
+Sentence = tuple[str, list[str], Offsets]
+
+
+def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
+    tokenise = tokeniser_for(options)
+    for item in objects(source):
+        if isinstance(item, Problem):
+            yield item
+            continue
+        number, row = item
+        try:
+            yield from _records(row, tokenise, options, number)
+        except BadValue as bad:
+            yield source.problem(number, str(bad))
+
+
+def _records(
+    row: dict[str, Any], tokenise: Tokeniser, options: ReadOptions, number: int
+) -> Iterator[SentenceRecord]:
+    pieces = pieces_of(row, tokenise, options.text_column)
+    key, document = key_of(row), key_of(row, "document")
+    layers = _layers(row, pieces[0], options.annotator)
+    used = {*_OWN, *CHARACTER_SPANS, *CLASSES} & ({*_OWN} | layers.keys())
+    used |= {options.text_column or "sentence"}
+    fields = {name: value for name, value in row.items() if name not in used}
+    extra = {NAME: {"fields": storable(fields)}} if fields else {}
+    if len(pieces) == 1:
+        text, tokens, offsets = pieces[0]
+        yield SentenceRecord(tokens, text, offsets, key, document, layers, extra, number)
+        return
+    if layers:
+        raise BadValue(
+            f"labels on a text of {len(pieces)} sentences; split the text and its labels first"
+        )
+    for count, (text, tokens, offsets) in enumerate(pieces, 1):
+        part = f"{key}.{count}" if key else ""
+        yield SentenceRecord(tokens, text, offsets, part, document, {}, extra, number)
+
+
+def _layers(row: Mapping[str, Any], sentence: Sentence, annotator: str) -> dict[str, Layer]:
+    """The answers of a row: gold and everybody's, or one annotator's if one is stated."""
+    people = row.get("annotations") or {}
+    if not isinstance(people, dict) or not all(isinstance(p, dict) for p in people.values()):
+        raise BadValue("annotations are no object of labels by annotator; correct them")
+    if annotator:
+        return _answers(people.get(annotator, {}), row, sentence[1], "")
+    layers: dict[str, Layer] = {}
+    for person, answers in people.items():
+        layers |= _answers(answers, row, sentence[1], person)
+    labels = row.get("labels")
+    if isinstance(labels, dict):
+        layers |= _answers(labels, row, sentence[1], "")
+    elif labels is not None and not _is_list_of_spans(labels):
+        raise BadValue(
+            f"labels {str(labels)[:40]} are neither an object of answers by task nor a list of "
+            "[start, end, label] in characters; correct them"
+        )
+    return layers | _simple_layers(row, sentence)
+
+
+def _answers(
+    answers: Mapping[str, Any], row: Mapping[str, Any], tokens: list[str], person: str
+) -> dict[str, Layer]:
+    """The layers of canonical labels."""
+    parents = row.get("parents") or {}
+    if not isinstance(parents, dict):
+        raise BadValue(f"parents {str(parents)[:40]} are no object of names; correct them")
+    layers = {}
+    for name, value in answers.items():
+        kind = "relations" if name in parents else _kind_of(name, value)
+        parent = parents.get(name) if kind == "relations" else None
+        if kind == "relations" and parent is None:
+            parent = _only_spans(name, answers)
+        layers[name_for(name, person)] = layer_of(
+            name,
+            kind,
+            value,
+            tokens,
+            parent=name_for(parent, person) if parent else None,
+            parent_spans=_spans(answers.get(parent), tokens) if parent else None,
+        )
+    return layers
+
+
+def _spans(value: Any, tokens: list[str]) -> list[Any] | None:
+    """The parent's spans if they are such, None to have them refused."""
+    try:
+        return layer_of("", "spans", value, tokens).value
+    except BadValue:
+        return None
+
+
+def _only_spans(name: str, answers: Mapping[str, Any]) -> str:
+    spans = [other for other, value in answers.items() if _kind_of(other, value) == "spans"]
+    if len(spans) != 1:
+        raise BadValue(
+            f"{name}: relations between the spans of {' or '.join(spans) or 'nothing'}; name their "
+            f'spans task as "parents": {{"{name}": ...}}'
+        )
+    return spans[0]
+
+
+def _kind_of(name: str, value: Any) -> Kind:
+    """The kind of answer that a value looks like; an empty list is spans."""
+    if isinstance(value, str):
+        return "classes"
+    if isinstance(value, list):
+        if not value:
+            return "spans"
+        if isinstance(value[0], str):
+            return "tags"
+        if isinstance(value[0], list) and len(value[0]) in _KIND_OF_WIDTH:
+            return _KIND_OF_WIDTH[len(value[0])]
+    raise BadValue(
+        f"{name}: {str(value)[:40]} is no answer: a class is a string, tags are strings, spans "
+        "[start, end, label], trees [head, label], relations [s1, e1, s2, e2, label]"
+    )
+
+
+def _simple_layers(row: Mapping[str, Any], sentence: Sentence) -> dict[str, Layer]:
+    """The spans in characters and the classes that stand beside the text."""
+    layers = {}
+    for key in CHARACTER_SPANS:
+        if key in row and _is_list_of_spans(row[key]):
+            layers[key] = _snapped(key, row[key], sentence)
+    for key in CLASSES:
+        value = row.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if key not in layers and isinstance(value, str) and value:
+            layers[key] = Layer("classes", value)
+    return layers
+
+
+def _is_list_of_spans(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, list | dict) for item in value)
+
+
+def _snapped(key: str, items: list[Any], sentence: Sentence) -> Layer:
+    """The spans in tokens of spans in characters."""
+    text, tokens, offsets = sentence
+    spans = []
+    for item in items:
+        if isinstance(item, dict):
+            covered = [item["text"]] if isinstance(item.get("text"), str) else []
+            item = [item.get("start"), item.get("end"), item.get("label"), *covered]
+        if len(item) not in (3, 4) or type(item[0]) is not int or type(item[1]) is not int:
+            raise BadValue(f"{key}: {str(item)[:60]} is no [start, end, label]; correct it")
+        spans.append(item)
+    try:
+        found = snap_spans(spans, text, offsets)
+    except Misaligned as miss:
+        raise BadValue(f"{key}: {miss}") from miss
+    return layer_of(key, "spans", found, tokens)
+
+
+def render(
+    records: Iterable[ExportRecord], placement: Placement, options: WriteOptions
+) -> Iterator[str]:
+    parents = {spec.name: spec.parent for spec in placement.specs if spec.kind == "relations"}
+    for group in by_sentence(records):
+        sentence = group[0].sentence
+        kept = placement.kept(group[0])
+        row: dict[str, Any] = {}
+        if sentence.key:
+            row["id"] = sentence.key
+        if sentence.document:
+            row["document"] = sentence.document
+        row |= sentence_fields(sentence)
+        people = {}
+        row["labels"] = dict(kept.get("layers", {}))
+        for record in group:
+            answers = placement.answers(record)
+            if record.annotator and options.annotators:
+                people[record.annotator] = answers
+            else:
+                row["labels"] |= answers
+        if people:
+            row["annotations"] = people
+        linked = {**kept.get("parents", {}), **parents}
+        if linked:
+            row["parents"] = linked
+        yield dump_line(row | kept.get("fields", {}))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="JSONL, all tasks",
+    suffixes=(".jsonl", ".ndjson"),
+    kinds=frozenset(KINDS),
+    is_open=True,
+    parse=parse,
+    render=render,
+    looks_like=lambda head: head.lstrip().startswith("{"),
+    media_type="application/x-ndjson",
+)

@@ -1,0 +1,135 @@
+"""Files with one JSON object a line, and what formats made of JSON have in common."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from annotation.answers import AnswerRules, check_answer, normalise_answer
+from annotation.formats.offsets import (
+    Misaligned,
+    are_located,
+    check_offsets,
+    join_tokens,
+    locate_tokens,
+)
+from annotation.formats.opening import Source
+from annotation.formats.records import Layer, Offsets, Problem, SentenceRecord
+from annotation.formats.tokenising import Tokeniser
+from mtl_engine.types import Kind
+
+TEXT_KEYS = ("text", "sentence")
+
+
+class BadValue(ValueError):
+    """A value of a JSON object that cannot be read; the message says which and the remedy."""
+
+
+def objects(source: Source) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
+    """Every line's object with its line number; blank lines are skipped."""
+    for number, line in enumerate(source.lines(), 1):
+        if not line or line.isspace():
+            continue
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            yield source.problem(number, f"no JSON ({error}): {line[:60]!r}; correct the line")
+            continue
+        if not isinstance(value, dict):
+            yield source.problem(
+                number, f"a JSON object is expected on each line, not {line[:60]!r}; correct it"
+            )
+        elif "\\u0000" in line and "\0" in str(value):
+            yield source.problem(number, "a NUL character, which no text has; remove \\u0000")
+        else:
+            yield number, value
+
+
+def key_of(row: Mapping[str, Any], name: str = "id") -> str:
+    """The sentence's id, "" if there is none; numbers become their digits."""
+    key = row.get(name, "")
+    if key is None:
+        return ""
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        raise BadValue(f"{name} {key!r} is neither a string nor a number; correct it")
+    return str(key)
+
+
+def pieces_of(
+    row: Mapping[str, Any], tokenise: Tokeniser, text_key: str = ""
+) -> list[tuple[str, list[str], Offsets]]:
+    """The text, tokens and offsets of a row: one sentence, or several if a tokeniser splits.
+
+    Tokens that the row brings are taken as they are.
+    """
+    text = _text(row, text_key)
+    tokens = row.get("tokens")
+    if tokens is None:
+        if text is None:
+            raise BadValue(f"no text: none of {', '.join(TEXT_KEYS)} or tokens; add it")
+        found = list(tokenise(text))
+        if not found:
+            raise BadValue(f"text {text[:40]!r} has no tokens; remove the row")
+        return found
+    if not isinstance(tokens, list) or not all(isinstance(t, str) and t.strip() for t in tokens):
+        raise BadValue(f"tokens {str(tokens)[:60]} are not a list of words; correct them")
+    if text is None:
+        text, offsets = join_tokens(tokens)
+        return [(text, tokens, offsets)]
+    try:
+        if row.get("offsets") is not None:
+            return [(text, tokens, check_offsets(tokens, text, row["offsets"]))]
+        return [(text, tokens, locate_tokens(tokens, text))]
+    except Misaligned as miss:
+        raise BadValue(f"{miss}; correct the tokens or leave them out") from miss
+
+
+def _text(row: Mapping[str, Any], text_key: str) -> str | None:
+    for key in (text_key,) if text_key else TEXT_KEYS:
+        text = row.get(key)
+        if isinstance(text, str):
+            return text
+        if text is not None:
+            raise BadValue(f"{key} is {str(text)[:40]!r}, not a string; correct it")
+    if text_key:
+        raise BadValue(f"no text under {text_key!r}; keys are {', '.join(row)[:200]}")
+    return None
+
+
+def sentence_fields(sentence: SentenceRecord) -> dict[str, Any]:
+    """The text and tokens of a sentence, and its offsets if these do not follow from them."""
+    fields: dict[str, Any] = {"text": sentence.text, "tokens": sentence.tokens}
+    if not are_located(sentence):
+        fields["offsets"] = sentence.offsets
+    return fields
+
+
+def layer_of(
+    name: str,
+    kind: Kind,
+    value: Any,
+    tokens: Sequence[str],
+    *,
+    parent: str | None = None,
+    parent_spans: Sequence[Sequence[Any]] | None = None,
+) -> Layer:
+    """A layer with a checked answer in canonical order; raises BadValue."""
+    rules = AnswerRules(kind=kind, labels=(), is_open=True, is_nested=True)
+    for problem in check_answer(rules, value, tokens, parent_spans):
+        place = f"{name}[{problem.path}]" if problem.path else name
+        raise BadValue(f"{place}: {problem.message} Correct the answer.")
+    return Layer(kind, normalise_answer(kind, value), parent)
+
+
+def storable(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields, if they can be stored and written again; raises BadValue."""
+    try:
+        orjson.dumps(fields)
+    except TypeError as error:
+        raise BadValue(f"{', '.join(fields)[:80]} cannot be stored ({error}); remove it") from error
+    return fields
+
+
+def dump_line(value: Any) -> str:
+    """A value as one line of JSON."""
+    return orjson.dumps(value).decode() + "\n"
