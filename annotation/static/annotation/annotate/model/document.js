@@ -1,8 +1,8 @@
 // The document: all values of one ask while a person works on it, and every change to it.
-import { blankValue, sameValue, sortRelations } from "./answers.js";
+import { blankValue, sameValue } from "./answers.js";
 import { relationChanges } from "./relations.js";
 import { spanChanges, withSpans } from "./spans.js";
-import { endsOf, pendingItems } from "./suggestions.js";
+import { endsOf } from "./suggestions.js";
 import { withValue, wordChanges } from "./words.js";
 
 /** Document of an ask: own answers where there are some, blank values for the other wanted tasks. */
@@ -55,26 +55,17 @@ const ACCEPT = {
   tags: acceptAt,
   tree: acceptAt,
   classes: (doc, task, { value }) => withValue(doc, task, value),
-  relations(doc, task, { value }, context) {
-    const withEnds = acceptEnds(doc, task, value, context);
-    const links = withEnds.values[task];
-    const isThere = links.some((link) => sameValue(link, value));
-    return withValue(withEnds, task, isThere ? links : sortRelations([...links, value]));
-  },
+  relations: (doc, task, { value }, context) =>
+    relationChanges["relation.add"](doc, relationParts(task, value), context),
 };
+
+function relationParts(task, link) {
+  const [from, to] = endsOf(link);
+  return { task, from, to, label: link[4] };
+}
 
 function acceptAt(doc, task, { at, value }) {
   return withValue(doc, task, doc.values[task].with(at, value));
-}
-
-function acceptEnds(doc, task, link, context) {
-  const parent = context.tasks.get(context.tasks.get(task).parent);
-  const needed = pendingItems(parent, doc, context).filter(({ value }) =>
-    endsOf(link).some((end) => sameValue(end, value.slice(0, 2))),
-  );
-  if (!needed.length) return doc;
-  const spans = [...doc.values[parent.name], ...needed.map(({ value }) => value)];
-  return withSpans(doc, parent.name, spans, context);
 }
 
 /** An accepted item is no longer rejected. */

@@ -1,10 +1,14 @@
 // Changes to a relations answer, and which relations a task allows.
 import { sameValue, sameWords, sortRelations } from "./answers.js";
+import { acceptSpansAt } from "./spans.js";
 import { withValue } from "./words.js";
 
 export const relationChanges = {
-  "relation.add"(doc, { task, from, to, label }) {
-    return withRelations(doc, task, [...doc.values[task], [...from, ...to, label]]);
+  /** A link between two spans; where an end is only suggested, it is accepted with it. */
+  "relation.add"(doc, { task, from, to, label }, context) {
+    const parent = context.tasks.get(context.tasks.get(task).parent);
+    const ready = acceptSpansAt(doc, parent, [from, to], context);
+    return withRelations(ready, task, [...ready.values[task], [...from, ...to, label]]);
   },
 
   "relation.relabel"(doc, { task, link, label }) {

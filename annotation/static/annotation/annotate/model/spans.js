@@ -1,6 +1,6 @@
 // Changes to a spans answer, and to the relations that hang on its spans.
 import { overlap, sameValue, sameWords, sortRelations, sortSpans } from "./answers.js";
-import { endsOf } from "./suggestions.js";
+import { endsOf, pendingItems } from "./suggestions.js";
 
 export const spanChanges = {
   /** A span over [start, end); where the task is flat, it takes the place of what it overlaps. */
@@ -40,6 +40,16 @@ export function withSpans(doc, task, spans, context) {
     values[child] = values[child].filter((link) => endsOf(link).every(stands));
   }
   return { ...doc, values };
+}
+
+/** The document in which suggested spans with these words are own spans. */
+export function acceptSpansAt(doc, task, wordsList, context) {
+  const needed = pendingItems(task, doc, context).filter(({ value }) =>
+    wordsList.some((words) => sameWords(words, value)),
+  );
+  if (!needed.length) return doc;
+  const spans = [...doc.values[task.name], ...needed.map(({ value }) => value)];
+  return withSpans(doc, task.name, spans, context);
 }
 
 function moveRelations(doc, task, from, to, context) {
