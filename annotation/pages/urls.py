@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from annotation.pages import (
     account,
+    browsing,
     create_project,
     invitations,
     members,
@@ -25,6 +26,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/password/", account.new_password, name="set-password"),
     path("projects/new/", create_project.new_project, name="new-project"),
     path("projects/<int:project_id>/", projects.overview, name="overview"),
+    path("projects/<int:project_id>/data/", browsing.data, name="data"),
+    path(
+        "projects/<int:project_id>/sentences/<int:sentence_id>/", browsing.sentence, name="sentence"
+    ),
     path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
     path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),
     path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),

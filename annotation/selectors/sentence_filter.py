@@ -10,7 +10,10 @@ from django.db.models.functions import Cast, StrIndex
 
 from annotation.models import Annotation, Corpus, Gold, Sentence, Task
 
-SHOWN = ("id", "corpus_id", "position", "key", "document", "text", "tokens", "n_tokens", "is_test")
+SHOWN = (
+    *("id", "corpus_id", "position", "key", "document", "text"),
+    *("tokens", "offsets", "n_tokens", "is_test"),
+)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Numbers as people read them."""
 
+import json
+
 from django import template
 
 register = template.Library()
@@ -22,3 +24,15 @@ def counted(number: int, words: str) -> str:
 def percent_of(part: int, whole: int) -> str:
     """Return a share in whole percent, never rounded up to 100: 999 of 1000 -> 99 %."""
     return f"{100 * part // whole if whole else 0} %"
+
+
+@register.filter
+def as_json(value: object) -> str:
+    """Return a value as JSON, with all its letters."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def last_of(first: int, rows: list[object]) -> str:
+    """Return the number of the last row of a list that begins with a number: 51, 50 rows -> 100."""
+    return grouped(first + len(rows) - 1)
