@@ -25,6 +25,7 @@ MEMORY = 16 * 1024 * 1024  # bytes of rows that are kept without a file
 
 SentenceRow = tuple[str, str, str, str, str, int, str]
 AnswerRow = tuple[int, int, str]  # sentence within its chunk, task id, value
+Fault = tuple[int, str]  # line, message
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,13 @@ def stage_records(
             found.problems.append(item)
             continue
         _note_layers(item.layers, found)
-        messages, answers = checker.answers(item)
+        faults, answers = checker.answers(item)
         extra = format.remainder(item, taken)
         row, message = _row(item, extra)
         if message:
-            messages.append(message)
-        if messages and len(found.problems) < MAX_PROBLEMS:
-            found.problems += [Problem(file_name, item.line, message) for message in messages]
+            faults.append((item.line, message))
+        if faults and len(found.problems) < MAX_PROBLEMS:
+            found.problems += [Problem(file_name, line, message) for line, message in faults]
         found.n_sentences += 1
         found.n_tokens += len(item.tokens)
         if not found.problems and row:
@@ -165,34 +166,38 @@ class _Checker:
         self.layer_of = {task.spec.name: task.layer for task in tasks}
         self.seen_labels: dict[str, set[str]] = {task.spec.name: set() for task in tasks}
 
-    def answers(self, record: SentenceRecord) -> tuple[list[str], list[tuple[int, str]]]:
+    def answers(self, record: SentenceRecord) -> tuple[list[Fault], list[tuple[int, str]]]:
         """Return what is wrong with a sentence's answers, and (task id, JSON) of each."""
-        messages: list[str] = []
+        faults: list[Fault] = []
         answers = []
         for task in self.tasks:
             layer = record.layers.get(task.layer)
             if layer is None:
                 continue
-            faults = self._faults(task, layer, record)
-            messages += faults
-            if not faults:
+            faults_here = self._faults(task, layer, record)
+            faults += faults_here
+            if not faults_here:
                 value = normalise_answer(task.spec.kind, layer.value)
                 answers.append((task.id, orjson.dumps(value).decode()))
                 self.found.n_answers[task.spec.name] += 1
-        return messages, answers
+        return faults, answers
 
-    def _faults(self, task: StagedTask, layer: Layer, record: SentenceRecord) -> list[str]:
+    def _faults(self, task: StagedTask, layer: Layer, record: SentenceRecord) -> list[Fault]:
         name = task.spec.name
         if layer.kind != task.spec.kind:
-            return [f"layer '{task.layer}' is of kind {layer.kind}, task '{name}' {task.spec.kind}"]
+            words = f"layer '{task.layer}' is of kind {layer.kind}, task '{name}' {task.spec.kind}"
+            return [(record.line, words)]
         parent = record.layers.get(self.layer_of.get(task.spec.parent or "", ""))
         spans = parent.value if parent else None
         problems = check_answer(task.rules, layer.value, record.tokens, spans)
         if problems:
-            return [f"task '{name}': {problem.message}" for problem in problems]
+            return [
+                (_line_of(problem.path, layer, record), f"task '{name}': {problem.message}")
+                for problem in problems
+            ]
         used = labels_of(task.spec.kind, layer.value)
         self.found.labels[name].update(used)
-        return self._new_label_faults(name, used)
+        return [(record.line, message) for message in self._new_label_faults(name, used)]
 
     def _new_label_faults(self, task: str, used: Sequence[str]) -> list[str]:
         """Return what is wrong with labels that are seen for the first time."""
@@ -206,6 +211,15 @@ class _Checker:
             for label in sorted(new)
             if len(label) > 120 or not label.isprintable()
         ]
+
+
+def _line_of(path: str, layer: Layer, record: SentenceRecord) -> int:
+    """Return the line of the token that a problem is about, or else of the sentence."""
+    if not path or not record.token_lines:
+        return record.line
+    item = int(path)
+    token = item if layer.kind in ("tags", "tree") else layer.value[item][0]
+    return record.token_lines[token] if 0 <= token < len(record.token_lines) else record.line
 
 
 def labels_of(kind: str, value: Any) -> list[str]:

@@ -22,11 +22,12 @@ class Comments:
     values: dict[int, str] = field(default_factory=dict)
     document: str | None = None
     annotator: str = ""
+    n_lines: int = 0
 
 
 def read_comments(lines: Sequence[str]) -> Comments:
     """The meaning and the order of comment lines."""
-    found = Comments()
+    found = Comments(n_lines=len(lines))
     for line in lines:
         name, equals, value = line[1:].partition(" = ")
         place = _PLACES.get(name[1:]) if equals and name[:1] == " " else None

@@ -154,7 +154,8 @@ def _sentence(
             layers[name] = Layer("tags", column_cells)
     text, offsets = join_tokens(tokens)
     extra = {NAME: kept} if kept else {}
-    return SentenceRecord(tokens, text, offsets, "", document, layers, extra, number)
+    rows = range(number, number + len(lines))
+    return SentenceRecord(tokens, text, offsets, "", document, layers, extra, number, rows)
 
 
 def render(

@@ -103,6 +103,7 @@ def _sentence(
         raise BadRow(words.rows[bad.row], str(bad)) from bad
     if INTENT in comments.values:
         layers["intent"] = Layer("classes", comments.values[INTENT])
+    first = number + comments.n_lines
     return SentenceRecord(
         words.columns[1],
         text,
@@ -112,6 +113,7 @@ def _sentence(
         layers,
         {NAME: kept},
         number,
+        range(first, first + len(lines)) if not words.others else [first + r for r in words.rows],
     )
 
 

@@ -5,7 +5,7 @@ A *layer* is what a format calls one of its annotations (CoNLL-U: ``tree``, ``up
 everywhere, see ``mtl_engine.types``; a layer that the file leaves open is absent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -36,7 +36,8 @@ class Layer(NamedTuple):
 class SentenceRecord:
     """One sentence of a file.
 
-    ``key`` is the file's own id ("" = none), ``line`` the line on which it starts. ``extra`` holds
+    ``key`` is the file's own id ("" = none), ``line`` the line on which it starts, and
+    ``token_lines`` the line of each token in a format with a token a line. ``extra`` holds
     what is neither text nor layer and is needed to write the sentence back as it came; store it
     through ``Format.remainder`` so that layers without a task are written back too.
     """
@@ -49,6 +50,7 @@ class SentenceRecord:
     layers: dict[str, Layer] = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
     line: int = field(default=0, compare=False)
+    token_lines: Sequence[int] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

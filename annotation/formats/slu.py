@@ -95,7 +95,9 @@ def _sentence(
     text, offsets = _text(tokens, comments)
     key = comments.values.get(KEY, "")
     extra = {NAME: kept} if kept else {}
-    return SentenceRecord(tokens, text, offsets, key, document, layers, extra, number)
+    first = number + comments.n_lines
+    rows = range(first, first + len(lines))
+    return SentenceRecord(tokens, text, offsets, key, document, layers, extra, number, rows)
 
 
 def _text(tokens: list[str], comments: Comments) -> tuple[str, Offsets]:
