@@ -1,0 +1,114 @@
+import os
+import sys
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.errors import AnalysisError
+from analysis.models import Study as StudyRow
+from analysis.services import record_run, record_study, study_store
+from analysis.sweep.driver import Finished, Plan, SweepResult, plan_sweep, sweep
+from analysis.sweep.executors import SerialExecutor, make_executor
+from analysis.sweep.progress import Progress, as_duration
+from analysis.sweep.records import RunStore
+from analysis.sweep.study_file import Study, read_study
+
+
+class Command(BaseCommand):
+    help = "Run a study file: every run that is not finished yet, then say what came out."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "study", type=Path, help="a study file, for example studies/bandit.toml"
+        )
+        parser.add_argument(
+            "--scale", default="", help="one of the file's scales, for example small"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="list the runs and estimate")
+        parser.add_argument("--limit", type=int, help="at most so many runs")
+        parser.add_argument(
+            "--only", action="append", default=[], metavar="SETTING=VALUE", help="only these runs"
+        )
+        parser.add_argument(
+            "--executor", default="processes", choices=["serial", "processes", "ray"]
+        )
+        parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+        parser.add_argument("--threads", type=int, default=1, help="computing threads a run")
+        parser.add_argument("--address", help="address of a Ray cluster, for example auto")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        try:
+            study = read_study(options["study"], scale=options["scale"])
+            store = study_store(study)
+            plan = plan_sweep(study, store, only=_pairs(options["only"]), limit=options["limit"])
+            row = record_study(study)
+            if options["dry_run"]:
+                self._estimate(study, plan, store, row, options["workers"])
+                return
+            executor = make_executor(
+                options["executor"],
+                n_workers=options["workers"],
+                threads=options["threads"],
+                address=options["address"],
+            )
+            result = self._sweep(study, plan, store, row, executor)
+        except AnalysisError as error:
+            raise CommandError(str(error)) from error
+        self._summarise(study, result)
+
+    def _sweep(
+        self, study: Study, plan: Plan, store: RunStore, row: StudyRow, executor: Any
+    ) -> SweepResult:
+        progress = Progress(len(plan.missing), sys.stderr)
+
+        def keep(finished: Finished) -> None:
+            record_run(row, finished)
+            progress.advance(finished.config.label(dict.fromkeys(study.varying)))
+
+        return sweep(plan, store, executor, on_finished=keep)
+
+    def _estimate(
+        self, study: Study, plan: Plan, store: RunStore, row: StudyRow, n_workers: int
+    ) -> None:
+        for key, config in plan.wanted:
+            mark = "done" if store.is_finished(key) else "    "
+            self.stdout.write(f"{mark} {key} {config.label(dict.fromkeys(study.varying))}")
+        if not plan.missing:
+            self.stdout.write(f"All {len(plan.wanted)} runs are finished.")
+            return
+        first = Plan(plan.wanted, plan.missing[:1])
+        started = time.perf_counter()
+        self._sweep(study, first, store, row, SerialExecutor())
+        seconds = time.perf_counter() - started
+        n_left = len(plan.missing) - 1
+        self.stdout.write(
+            f"{len(plan.wanted)} runs, {n_left} left. The first took {as_duration(seconds)}: about "
+            f"{as_duration(n_left * seconds / n_workers)} with {n_workers} workers."
+        )
+
+    def _summarise(self, study: Study, result: SweepResult) -> None:
+        self.stdout.write(
+            f"{result.n_wanted} runs: {result.n_found} found, {result.n_finished} computed, "
+            f"{len(result.failures)} failed."
+        )
+        for config, error in result.failures:
+            self.stderr.write(f"\nfailed: {config.label(dict.fromkeys(study.varying))}\n{error}")
+        if result.failures:
+            raise CommandError(f"{len(result.failures)} runs failed; their tracebacks are above.")
+        scale = f" --scale {study.scale}" if study.scale else ""
+        self.stdout.write(f"Report: manage.py report {study.name}{scale}")
+
+
+def _pairs(only: list[str]) -> dict[str, str]:
+    pairs = {}
+    for text in only:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise AnalysisError(f"--only takes SETTING=VALUE, not '{text}'.")
+        pairs[name] = value
+    return pairs

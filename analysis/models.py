@@ -1,0 +1,43 @@
+from django.db import models
+
+
+class Study(models.Model):
+    """A study file that was swept, at one scale; its runs' rows are in its directory."""
+
+    name = models.CharField(max_length=120)
+    scale = models.CharField(max_length=40, blank=True)
+    kind = models.CharField(max_length=40)
+    description = models.TextField(blank=True)
+    note = models.TextField(blank=True)  # what was scaled down
+    varying = models.JSONField(default=list)  # the settings that differ between runs
+    directory = models.CharField(max_length=400)  # below the data directory
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "studies"
+        constraints = [models.UniqueConstraint(fields=["name", "scale"], name="study_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.scale})" if self.scale else self.name
+
+
+class Run(models.Model):
+    """One run of a study."""
+
+    class State(models.TextChoices):
+        FINISHED = "finished"
+        FAILED = "failed"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="runs")
+    key = models.CharField(max_length=20)
+    settings = models.JSONField()
+    seed = models.IntegerField()
+    state = models.CharField(max_length=10, choices=State)
+    final = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    seconds = models.FloatField(default=0)
+    cpu_seconds = models.FloatField(default=0)
+    finished_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="run_once")]

@@ -1,0 +1,42 @@
+"""A progress bar with the time left."""
+
+import time
+from typing import TextIO
+
+WIDTH = 24
+
+
+class Progress:
+    """Shows how many of n runs are finished: in place on a terminal, else a line each."""
+
+    def __init__(self, n: int, out: TextIO) -> None:
+        self.n = n
+        self.n_done = 0
+        self._out = out
+        self._started = time.perf_counter()
+
+    def advance(self, label: str) -> None:
+        """Count one more finished run and show it."""
+        self.n_done += 1
+        elapsed = time.perf_counter() - self._started
+        left = elapsed / self.n_done * (self.n - self.n_done)
+        filled = round(WIDTH * self.n_done / self.n)
+        line = (
+            f"[{'#' * filled}{'.' * (WIDTH - filled)}] {self.n_done}/{self.n} "
+            f"{as_duration(left)} left  {label}"
+        )
+        if self._out.isatty():
+            end = "\n" if self.n_done == self.n else ""
+            self._out.write(f"\r\x1b[2K{line}{end}")
+        else:
+            self._out.write(line + "\n")
+        self._out.flush()
+
+
+def as_duration(seconds: float) -> str:
+    """Return a length of time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
