@@ -34,9 +34,7 @@ def newton_scalar(total: float, n_tasks: int, n_topics: int, *, start: float = 1
     log_alpha = math.log(start)
     for _ in range(200):
         alpha = math.exp(log_alpha)
-        slope = (
-            n_tasks * n_topics * float(digamma(n_topics * alpha) - digamma(alpha)) + total
-        )
+        slope = n_tasks * n_topics * float(digamma(n_topics * alpha) - digamma(alpha)) + total
         bend = n_tasks * float(
             n_topics**2 * polygamma(1, n_topics * alpha) - n_topics * polygamma(1, alpha)
         )

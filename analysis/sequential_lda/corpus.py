@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from analysis.errors import AnalysisError
+
 from .arrays import FloatArray, IntArray
 from .space import Space, position
 
@@ -74,7 +76,6 @@ class Corpus:
 
 def build_corpus(tasks: Tasks, space: Space) -> Corpus:
     """The packed form of tasks; an empty sequence is an error, an empty task is not."""
-    check_tasks(tasks)
     place: dict[bytes, int] = {}
     distinct: list[npt.NDArray[Any]] = []
     task_of: list[int] = []
@@ -82,8 +83,6 @@ def build_corpus(tasks: Tasks, space: Space) -> Corpus:
     for t, sequences in enumerate(tasks):
         for n, sequence in enumerate(sequences):
             steps = space.encode(sequence, where=position(t, n))
-            if not len(steps):
-                raise ValueError(f"{position(t, n)} is empty; a sequence needs at least one step.")
             kind = place.setdefault(steps.tobytes(), len(distinct))
             if kind == len(distinct):
                 distinct.append(steps)
@@ -98,16 +97,26 @@ def build_corpus(tasks: Tasks, space: Space) -> Corpus:
 
 
 def check_tasks(tasks: Tasks) -> None:
-    """Raise unless tasks is a non-empty list of lists of sequences."""
+    """Raise unless tasks is a non-empty list of lists of sequences that have steps."""
     if isinstance(tasks, str | bytes | dict) or not hasattr(tasks, "__len__"):
         raise TypeError(
             f"tasks must be a list of tasks, each a list of sequences; got {type(tasks).__name__}."
         )
     if not len(tasks):
-        raise ValueError("There are no tasks; give at least one list of sequences.")
+        raise AnalysisError("There are no tasks; give at least one list of sequences.")
     for t, sequences in enumerate(tasks):
         if isinstance(sequences, str | bytes) or not hasattr(sequences, "__len__"):
             raise TypeError(f"task {t} must be a list of sequences; got {sequences!r:.60}.")
+        for n, sequence in enumerate(sequences):
+            check_sequence(sequence, where=position(t, n))
+
+
+def check_sequence(sequence: Any, *, where: str) -> None:
+    """Raise unless sequence has steps."""
+    if not hasattr(sequence, "__len__"):
+        raise TypeError(f"{where} is {sequence!r:.60}; expected a sequence of steps.")
+    if not len(sequence):
+        raise AnalysisError(f"{where} is empty; a sequence needs at least one step.")
 
 
 def pack(sequences: Sequence[npt.NDArray[Any]], like: Sequences | None = None) -> Sequences:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from analysis.errors import AnalysisError
+
 from .arrays import FloatArray, IntArray
 
 
@@ -35,10 +37,15 @@ class Alphabet:
         try:
             return np.array([self.code_of[symbol] for symbol in symbols], dtype=np.int64)
         except KeyError as error:
-            raise ValueError(
-                f"{where}: symbol {error.args[0]!r} is not one of the {self.size} symbols the model "
-                "knows. Fit with alphabet=... holding every symbol that can occur."
+            raise AnalysisError(
+                f"{where}: symbol {error.args[0]!r} is not one of the {self.size} symbols that the "
+                "model knows. Fit with alphabet=... holding every symbol that can occur."
             ) from error
+
+    @property
+    def nothing(self) -> IntArray:
+        """The empty sequence, encoded."""
+        return np.zeros(0, dtype=np.int64)
 
     def decode(self, codes: IntArray) -> list[Hashable]:
         """The symbols behind codes."""
@@ -63,10 +70,16 @@ class RealSpace:
         """A sequence as a finite (len, d) array."""
         points = real_points(sequence, where=where)
         if points.shape[1] != self.dimension:
-            raise ValueError(
-                f"{where}: steps have {points.shape[1]} coordinates, the model has {self.dimension}."
+            raise AnalysisError(
+                f"{where}: steps have {points.shape[1]} coordinates, "
+                f"the model has {self.dimension}."
             )
         return points
+
+    @property
+    def nothing(self) -> FloatArray:
+        """The empty sequence, encoded."""
+        return np.zeros((0, self.dimension))
 
     def decode(self, points: FloatArray) -> FloatArray:
         """The points themselves."""
@@ -95,7 +108,7 @@ def real_space_of(tasks: Sequence[Sequence[Any]], *, halting: bool) -> RealSpace
     ]
     dimensions = {array.shape[1] for array in points}
     if len(dimensions) > 1:
-        raise ValueError(
+        raise AnalysisError(
             f"Sequences mix steps of {sorted(dimensions)} coordinates; all need the same number."
         )
     stacked = np.concatenate(points)
@@ -112,17 +125,17 @@ def real_points(sequence: Any, *, where: str) -> FloatArray:
     try:
         points = np.asarray(sequence, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise AnalysisError(
             f"{where}: a continuous family needs numbers, got {sequence!r:.80}. "
             "For symbols use markov, hmm, multinomial or rnn."
         ) from error
     if points.ndim == 1:
         points = points[:, None]
     if points.ndim != 2:
-        raise ValueError(f"{where}: expected an array (len, d), got shape {points.shape}.")
+        raise AnalysisError(f"{where}: expected an array (len, d), got shape {points.shape}.")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if bad.size:
-        raise ValueError(
+        raise AnalysisError(
             f"{where}: step {bad[0]} is {points[bad[0]].tolist()}; values must be finite. "
             "Drop or fill missing measurements first."
         )

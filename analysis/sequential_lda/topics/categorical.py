@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from analysis.errors import AnalysisError
+
 from ..arrays import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 
 
-def map_rows(counts: FloatArray, pseudo: FloatArray | float, possible: Mask | None = None) -> FloatArray:
+def map_rows(
+    counts: FloatArray, pseudo: FloatArray | float, possible: Mask | None = None
+) -> FloatArray:
     """Rows proportional to counts + pseudo; a row with nothing at all is uniform.
 
     `possible` marks the outcomes that can happen at all, the others get probability 0.
@@ -32,9 +36,9 @@ def log_pseudo(rows: FloatArray, pseudo: FloatArray | float) -> float:
 def check_pseudo_counts(pseudo_count: float, shrinkage: float) -> None:
     """Raise unless both are 0 or more."""
     if not pseudo_count >= 0:
-        raise ValueError(f"pseudo_count is {pseudo_count}; it must be 0 or more.")
+        raise AnalysisError(f"pseudo_count is {pseudo_count}; it must be 0 or more.")
     if not shrinkage >= 0:
-        raise ValueError(f"shrinkage is {shrinkage}; it must be 0 or more.")
+        raise AnalysisError(f"shrinkage is {shrinkage}; it must be 0 or more.")
 
 
 def log_of(probabilities: FloatArray) -> FloatArray:

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
+from analysis.errors import AnalysisError
+
 from ..arrays import IntArray
 from ..corpus import Packed, Sequences
 from ..space import Alphabet
@@ -31,7 +33,7 @@ class Contexts:
     def seen_in(cls, sequences: Sequences, space: Alphabet, order: int) -> Self:
         """The contexts of sequences; of order 1 always START and every symbol."""
         if order * np.log2(space.size + 1) > 62:
-            raise ValueError(
+            raise AnalysisError(
                 f"order {order} over {space.size} symbols has too many contexts to number; "
                 "use a lower order."
             )

@@ -30,6 +30,7 @@ class GaussianSettings:
 class GaussianTopics:
     """K normal distributions with geometric lengths."""
 
+    family: ClassVar[str] = "gaussian"
     settings_type: ClassVar[type] = GaussianSettings
     continuous: ClassVar[bool] = True
 

@@ -7,6 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from analysis.errors import AnalysisError
+
 from ..arrays import FloatArray
 from ..corpus import Sequences
 from ..space import RealSpace
@@ -26,7 +28,7 @@ class GaussianHMMSettings:
 
     def __post_init__(self) -> None:
         if self.n_states < 1:
-            raise ValueError(f"n_states is {self.n_states}; it must be 1 or more.")
+            raise AnalysisError(f"n_states is {self.n_states}; it must be 1 or more.")
         check_prior_weight(self.prior_weight)
         check_pseudo_counts(self.pseudo_count, 0.0)
 
@@ -35,6 +37,7 @@ class GaussianHMMSettings:
 class GaussianHMMTopics:
     """K hidden Markov models over R^d."""
 
+    family: ClassVar[str] = "gaussian_hmm"
     settings_type: ClassVar[type] = GaussianHMMSettings
     continuous: ClassVar[bool] = True
 

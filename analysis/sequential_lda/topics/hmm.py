@@ -8,6 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from analysis.errors import AnalysisError
+
 from ..arrays import FloatArray, IntArray
 from ..corpus import Sequences
 from ..space import Alphabet
@@ -30,7 +32,7 @@ class HMMSettings:
 
     def __post_init__(self) -> None:
         if self.n_states < 1 or self.sweeps < 1:
-            raise ValueError(
+            raise AnalysisError(
                 f"n_states is {self.n_states} and sweeps {self.sweeps}; both must be 1 or more."
             )
         check_pseudo_counts(self.pseudo_count, self.shrinkage)
@@ -40,6 +42,7 @@ class HMMSettings:
 class HMMTopics:
     """K hidden Markov models over the alphabet."""
 
+    family: ClassVar[str] = "hmm"
     settings_type: ClassVar[type] = HMMSettings
     continuous: ClassVar[bool] = False
 
@@ -69,7 +72,7 @@ class HMMTopics:
             rng=rng,
         )
         tokens = np.repeat(weights.sum(axis=1), sequences.lengths)
-        pooled = np.bincount(sequences.steps, weights=tokens, minlength=space.size)
+        pooled = np.bincount(sequences.steps, tokens, space.size).astype(np.float64)
         spread = map_rows(pooled, settings.pseudo_count)
         emissions = rng.dirichlet(1.0 + 5.0 * space.size * spread, size=(n_topics, n_states))
         pseudo = settings.pseudo_count + settings.shrinkage * spread
@@ -89,9 +92,7 @@ class HMMTopics:
             lambda topic: self._frames(topic, sequences.steps), sequences.offsets
         )
 
-    def statistics(
-        self, prepared: tuple[Sequences, csr_matrix], weights: FloatArray
-    ) -> Statistics:
+    def statistics(self, prepared: tuple[Sequences, csr_matrix], weights: FloatArray) -> Statistics:
         """Weighted expected counts of one Baum-Welch sweep."""
         sequences, is_symbol = prepared
         found: list[dict[str, FloatArray]] = []

@@ -8,11 +8,13 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from analysis.errors import AnalysisError
+
 from ..arrays import FloatArray, IntArray
 from ..corpus import Sequences
 from ..space import Alphabet
-from .contexts import Contexts
 from .categorical import check_pseudo_counts, log_of, log_pseudo, map_rows
+from .contexts import Contexts
 from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
 
 
@@ -30,7 +32,7 @@ class MarkovSettings:
 
     def __post_init__(self) -> None:
         if self.order < 1:
-            raise ValueError(f"order is {self.order}; a Markov chain looks back 1 step or more.")
+            raise AnalysisError(f"order is {self.order}; a Markov chain looks back 1 step or more.")
         check_pseudo_counts(self.pseudo_count, self.shrinkage)
 
 
@@ -38,6 +40,7 @@ class MarkovSettings:
 class MarkovTopics:
     """K chains: the next symbol or HALT depends on the last `order` symbols."""
 
+    family: ClassVar[str] = "markov"
     settings_type: ClassVar[type] = MarkovSettings
     continuous: ClassVar[bool] = False
 
@@ -118,9 +121,7 @@ class MarkovTopics:
         return {"rows": self.rows, "pseudo": self.pseudo, "contexts": self.contexts.codes}
 
     @classmethod
-    def from_arrays(
-        cls, space: Alphabet, settings: MarkovSettings, arrays: Arrays
-    ) -> Self:
+    def from_arrays(cls, space: Alphabet, settings: MarkovSettings, arrays: Arrays) -> Self:
         """The chains that were saved."""
         contexts = Contexts(space, settings.order, arrays["contexts"])
         return cls(space, settings, contexts, arrays["rows"], arrays["pseudo"])

@@ -31,6 +31,7 @@ class MultinomialSettings:
 class MultinomialTopics:
     """K distributions over the sequences seen in training; any other has probability 0."""
 
+    family: ClassVar[str] = "multinomial"
     settings_type: ClassVar[type] = MultinomialSettings
     continuous: ClassVar[bool] = False
 
@@ -89,8 +90,8 @@ class MultinomialTopics:
             ended = self.known.lengths[alike] == i
             places = np.where(ended, 0, self.known.offsets[alike] + i)
             outcome = np.where(ended, self.space.size, self.known.steps[places])
-            mass = np.zeros((len(self.shares), outcomes))
-            np.add.at(mass, (slice(None), outcome), self.shares[:, alike])
+            is_outcome = outcome[:, None] == np.arange(outcomes)  # (alike, S + 1)
+            mass = self.shares[:, alike] @ is_outcome
             total = mass.sum(axis=1)
             log_prefix[i] = log_of(total)
             following[i, total > 0] = mass[total > 0] / total[total > 0, None]

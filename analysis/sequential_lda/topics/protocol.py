@@ -39,8 +39,17 @@ class Picture:
 class Topics(Protocol):
     """K generators of one family; immutable, so a rejected update costs nothing to undo."""
 
+    family: ClassVar[str]
     settings_type: ClassVar[type]
     continuous: ClassVar[bool]
+
+    @property
+    def space(self) -> Space:
+        """The alphabet or R^d."""
+
+    @property
+    def settings(self) -> Any:
+        """The family's settings."""
 
     @classmethod
     def start(

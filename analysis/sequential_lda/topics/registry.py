@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from analysis.errors import AnalysisError
+
 from .protocol import Topics
 
 FAMILIES = {
@@ -26,7 +28,7 @@ def family(name: str) -> type[Topics]:
     if name not in FAMILIES:
         near = difflib.get_close_matches(name, FAMILIES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"No topic family {name!r}.{hint} Known: {', '.join(FAMILIES)}.")
+        raise AnalysisError(f"No topic family {name!r}.{hint} Known: {', '.join(FAMILIES)}.")
     module, class_name = FAMILIES[name]
     found: type[Topics] = getattr(import_module(f".{module}", __package__), class_name)
     return found

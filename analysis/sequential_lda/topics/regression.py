@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.errors import AnalysisError
+
 from ..arrays import FloatArray
 
 
@@ -28,7 +30,7 @@ class Prior:
         """The log prior of K topics, coefficients (K, d, p) and noise (K, d, d)."""
         away = coefficients - self.centre
         spread = self.scatter + away @ away.swapaxes(-1, -2)
-        traces = np.trace(np.linalg.solve(noise, spread), axis1=-2, axis2=-1)
+        traces = np.trace(solve(noise, spread), axis1=-2, axis2=-1)
         return float(-0.5 * self.weight * (np.linalg.slogdet(noise)[1] + traces).sum())
 
 
@@ -43,17 +45,22 @@ def fit_regression(
     ridge = prior.weight * np.eye(xx.shape[-1])
     full_xx = xx + ridge
     full_yx = yx + prior.centre @ ridge
-    coefficients = np.linalg.solve(full_xx, full_yx.swapaxes(-1, -2)).swapaxes(-1, -2)
+    coefficients = solve(full_xx, full_yx.swapaxes(-1, -2)).swapaxes(-1, -2)
     scatter = yy + prior.centre @ ridge @ prior.centre.T + prior.weight * prior.scatter
     scatter = scatter - coefficients @ full_yx.swapaxes(-1, -2)
     noise = scatter / (total + prior.weight)[:, None, None]
     return coefficients, (noise + noise.swapaxes(-1, -2)) / 2
 
 
+def solve(matrices: FloatArray, right: FloatArray) -> FloatArray:
+    """matrices^-1 right, for stacks of matrices."""
+    return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)
+
+
 def check_prior_weight(prior_weight: float) -> None:
     """Raise unless positive: without it a topic with few points has a singular covariance."""
     if not prior_weight > 0:
-        raise ValueError(f"prior_weight is {prior_weight}; it must be above 0.")
+        raise AnalysisError(f"prior_weight is {prior_weight}; it must be above 0.")
 
 
 def log_densities(points: FloatArray, means: FloatArray, covariances: FloatArray) -> FloatArray:
@@ -61,6 +68,6 @@ def log_densities(points: FloatArray, means: FloatArray, covariances: FloatArray
     dimension = points.shape[1]
     columns = np.empty((len(points), len(means)))
     for j, (mean, factor) in enumerate(zip(means, np.linalg.cholesky(covariances), strict=True)):
-        whitened = np.linalg.solve(factor, (points - mean).T)
+        whitened = solve(factor, (points - mean).T)
         columns[:, j] = -0.5 * (whitened**2).sum(axis=0) - np.log(np.diag(factor)).sum()
     return columns - 0.5 * dimension * np.log(2 * np.pi)

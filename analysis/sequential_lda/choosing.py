@@ -1,0 +1,63 @@
+"""The number of topics by held-out likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.errors import AnalysisError
+
+from .arrays import FloatArray
+from .corpus import Tasks, check_tasks
+from .model import SequentialLDA
+from .space import alphabet_of
+from .topics.registry import family
+
+
+@dataclass(frozen=True)
+class TopicChoice:
+    """Held-out log-likelihood per sequence of every candidate in every fold."""
+
+    candidates: tuple[int, ...]
+    scores: FloatArray  # (candidates, folds)
+
+    @property
+    def best(self) -> int:
+        """The candidate with the best mean score; the smaller one of equals."""
+        return self.candidates[int(np.argmax(self.scores.mean(axis=1)))]
+
+
+def choose_n_topics(
+    tasks: Tasks, candidates: Sequence[int], *, n_folds: int = 3, seed: int = 0, **options: Any
+) -> TopicChoice:
+    """Cross-validate the number of topics; `options` go to SequentialLDA.
+
+    Every task's sequences are dealt into folds; a model learns from the others and scores the
+    fold with the mixtures it inferred.
+    """
+    check_tasks(tasks)
+    if not candidates:
+        raise AnalysisError("candidates is empty; give the numbers of topics to try.")
+    if n_folds < 2 or sum(len(sequences) for sequences in tasks) < n_folds:
+        raise AnalysisError(f"n_folds is {n_folds}; use 2 up to the number of sequences.")
+    topic = options.get("topic", "markov")
+    if not family(topic).continuous and options.get("alphabet") is None:
+        options["alphabet"] = alphabet_of(tasks, halting=True).symbols
+    candidates = tuple(sorted(set(candidates)))
+    rng = np.random.default_rng(seed)
+    folds = [rng.permutation(len(sequences)) % n_folds for sequences in tasks]
+    scores = np.empty((len(candidates), n_folds))
+    for fold in range(n_folds):
+        kept = [_of_fold(s, f != fold) for s, f in zip(tasks, folds, strict=True)]
+        held = [_of_fold(s, f == fold) for s, f in zip(tasks, folds, strict=True)]
+        for row, n_topics in enumerate(candidates):
+            model = SequentialLDA(n_topics, seed=seed, **options).fit(kept)
+            scores[row, fold] = model.score(held)
+    return TopicChoice(candidates, scores)
+
+
+def _of_fold(sequences: Sequence[Any], chosen: Any) -> list[Any]:
+    return [sequence for sequence, inside in zip(sequences, chosen, strict=True) if inside]

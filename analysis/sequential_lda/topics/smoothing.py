@@ -1,0 +1,154 @@
+"""Kalman filter and smoother for K systems and all sequences at once.
+
+The covariances of a linear system do not depend on the data, so one pass over time serves all
+sequences: at time t the first n_t sequences (longest first) are still running. The smoother adds
+up what the M-step needs and keeps only the filtered means, memory K * tokens * m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..corpus import Sequences
+from .regression import solve
+
+
+@dataclass(frozen=True)
+class System:
+    """x1 ~ N(first, first_noise), x' = move x + noise, y = read x + noise; K of each."""
+
+    first: FloatArray  # (K, m)
+    first_noise: FloatArray  # (K, m, m)
+    move: FloatArray  # (K, m, m)
+    move_noise: FloatArray  # (K, m, m)
+    read: FloatArray  # (K, d, m)
+    read_noise: FloatArray  # (K, d, d)
+
+
+@dataclass(frozen=True)
+class TimeMajor:
+    """Sequences by time: blocks[t] (n_t, d) holds step t of those longer than t."""
+
+    blocks: list[FloatArray]
+    order: IntArray  # (V,) sequence at each place, longest first
+    lengths: IntArray  # (V,) in the sequences' own order
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What the filter found at each time t."""
+
+    predicted: list[FloatArray]  # (K, n_t, m) mean of the state before seeing step t
+    predicted_cov: list[FloatArray]  # (K, m, m)
+    means: list[FloatArray]  # (K, n_t, m) mean after seeing it
+    covs: list[FloatArray]  # (K, m, m)
+    log_steps: list[FloatArray]  # (K, n_t) log density of step t given the steps before
+
+
+def by_time(sequences: Sequences) -> TimeMajor:
+    """The sequences regrouped by time."""
+    lengths = sequences.lengths
+    order = np.argsort(-lengths, kind="stable")
+    starts = sequences.offsets[:-1][order]
+    running = [int((lengths > t).sum()) for t in range(int(lengths.max(initial=0)))]
+    blocks = [sequences.steps[starts[:n] + t] for t, n in enumerate(running)]
+    return TimeMajor(blocks, order, lengths)
+
+
+def kalman_filter(blocks: list[FloatArray], system: System) -> Filtered:
+    """Means, covariances and step densities of every time."""
+    found = Filtered([], [], [], [], [])
+    cov = system.first_noise
+    mean = np.repeat(system.first[:, None, :], len(blocks[0]) if blocks else 0, axis=1)
+    for t, block in enumerate(blocks):
+        if t:
+            mean = found.means[-1][:, : len(block)] @ _t(system.move)
+            cov = system.move @ found.covs[-1] @ _t(system.move) + system.move_noise
+        found.predicted.append(mean)
+        found.predicted_cov.append(cov)
+        innovation_cov = system.read @ cov @ _t(system.read) + system.read_noise
+        innovation = block - mean @ _t(system.read)  # (K, n_t, d)
+        whitened = solve(innovation_cov, _t(innovation))  # (K, d, n_t)
+        gain_t = system.read @ cov  # (K, d, m)
+        found.means.append(mean + _t(whitened) @ gain_t)
+        left = np.eye(cov.shape[-1]) - _t(solve(innovation_cov, gain_t)) @ system.read
+        found.covs.append(_symmetric(left @ cov))
+        distance = (innovation * _t(whitened)).sum(axis=2)
+        log_det = np.linalg.slogdet(2 * np.pi * innovation_cov)[1]
+        found.log_steps.append(-0.5 * (distance + log_det[:, None]))
+    return found
+
+
+def smoothed_moments(
+    times: TimeMajor, system: System, weights: FloatArray
+) -> dict[str, FloatArray]:
+    """Weighted sums of E[x x'], E[x' x], E[y x] ... over all sequences; weights (V, K)."""
+    found = kalman_filter(times.blocks, system)
+    shares = weights[times.order].T  # (K, V), longest first
+    moments = _blank_moments(system)
+    mean = cov_sum = None
+    for t in reversed(range(len(times.blocks))):
+        block, filtered, cov = times.blocks[t], found.means[t], found.covs[t]
+        share = shares[:, : len(block)]
+        going = len(times.blocks[t + 1]) if t + 1 < len(times.blocks) else 0
+        smoothed, sum_of_cov = filtered, share.sum(axis=1)[:, None, None] * cov
+        if mean is not None and cov_sum is not None:
+            ahead_cov = found.predicted_cov[t + 1]
+            back = _t(solve(ahead_cov, system.move @ cov))  # (K, m, m)
+            smoothed = filtered.copy()
+            smoothed[:, :going] += (mean - found.predicted[t + 1]) @ _t(back)
+            still = share[:, :going].sum(axis=1)[:, None, None]
+            sum_of_cov = sum_of_cov + back @ (cov_sum - still * ahead_cov) @ _t(back)
+            here = _weighted(share[:, :going], smoothed[:, :going], smoothed[:, :going])
+            here += back @ (cov_sum - still * ahead_cov) @ _t(back) + still * cov
+            moments["from_from"] += here
+            moments["to_from"] += _weighted(share[:, :going], mean, smoothed[:, :going])
+            moments["to_from"] += cov_sum @ _t(back)
+            moments["to_to"] += _weighted(share[:, :going], mean, mean) + cov_sum
+            moments["moves"] += share[:, :going].sum(axis=1)
+        points = np.broadcast_to(block, (len(share), *block.shape))
+        moments["state_state"] += _weighted(share, smoothed, smoothed) + sum_of_cov
+        moments["point_state"] += _weighted(share, points, smoothed)
+        moments["point_point"] += _weighted(share, points, points)
+        moments["steps"] += share.sum(axis=1)
+        mean, cov_sum = smoothed, sum_of_cov
+    if mean is not None and cov_sum is not None:
+        moments["first"] = (shares[:, :, None] * mean).sum(axis=1)
+        moments["first_first"] = _weighted(shares, mean, mean) + cov_sum
+        moments["firsts"] = shares.sum(axis=1)
+    return moments
+
+
+def _blank_moments(system: System) -> dict[str, FloatArray]:
+    n_topics, dimension, n_states = system.read.shape
+    square = (n_topics, n_states, n_states)
+    shapes: dict[str, tuple[int, ...]] = {
+        "first": (n_topics, n_states),
+        "first_first": square,
+        "firsts": (n_topics,),
+        "from_from": square,
+        "to_from": square,
+        "to_to": square,
+        "moves": (n_topics,),
+        "state_state": square,
+        "point_state": (n_topics, dimension, n_states),
+        "point_point": (n_topics, dimension, dimension),
+        "steps": (n_topics,),
+    }
+    return {name: np.zeros(shape) for name, shape in shapes.items()}
+
+
+def _weighted(share: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    """sum_n share * left right', (K, a, b)."""
+    return np.asarray(_t(share[:, :, None] * left) @ right)
+
+
+def _t(matrices: FloatArray) -> FloatArray:
+    return matrices.swapaxes(-1, -2)
+
+
+def _symmetric(matrices: FloatArray) -> FloatArray:
+    return np.asarray((matrices + _t(matrices)) / 2)
