@@ -2,14 +2,22 @@
 
 import zlib
 
-from annotation.formats import conll2003, conllu, jsonl, slu, text
+from annotation.formats import conll2003, conllu, delimited, jsonl, slu, text
 from annotation.formats.format import Format
 from annotation.formats.opening import GZIP_MAGIC
 from mtl_engine.errors import UnknownName
 
 _FORMATS: dict[str, Format] = {
     format.name: format
-    for format in (text.FORMAT, jsonl.FORMAT, conll2003.FORMAT, conllu.FORMAT, slu.FORMAT)
+    for format in (
+        text.FORMAT,
+        delimited.CSV,
+        delimited.TSV,
+        jsonl.FORMAT,
+        conll2003.FORMAT,
+        conllu.FORMAT,
+        slu.FORMAT,
+    )
 }
 
 

@@ -23,6 +23,7 @@ from annotation.formats.jsonlines import (
     BadValue,
     dump_line,
     key_of,
+    kind_of,
     layer_of,
     objects,
     pieces_of,
@@ -36,13 +37,12 @@ from annotation.formats.placing import Placement
 from annotation.formats.records import ExportRecord, Layer, Offsets, Problem, SentenceRecord
 from annotation.formats.sidebyside import by_sentence, name_for
 from annotation.formats.tokenising import Tokeniser, tokeniser_for
-from mtl_engine.types import KINDS, Kind
+from mtl_engine.types import KINDS
 
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")
 CLASSES = ("label", "intent", "class", "category", "sentiment")
 _OWN = {"id", "document", "text", "tokens", "offsets", "labels", "parents", "annotations"}
-_KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
 
 Sentence = tuple[str, list[str], Offsets]
 
@@ -113,7 +113,7 @@ def _answers(
         raise BadValue(f"parents {str(parents)[:40]} are no object of names; correct them")
     layers = {}
     for name, value in answers.items():
-        kind = "relations" if name in parents else _kind_of(name, value)
+        kind = "relations" if name in parents else kind_of(name, value)
         parent = parents.get(name) if kind == "relations" else None
         if kind == "relations" and parent is None:
             parent = _only_spans(name, answers)
@@ -137,30 +137,13 @@ def _spans(value: Any, tokens: list[str]) -> list[Any] | None:
 
 
 def _only_spans(name: str, answers: Mapping[str, Any]) -> str:
-    spans = [other for other, value in answers.items() if _kind_of(other, value) == "spans"]
+    spans = [other for other, value in answers.items() if kind_of(other, value) == "spans"]
     if len(spans) != 1:
         raise BadValue(
             f"{name}: relations between the spans of {' or '.join(spans) or 'nothing'}; name their "
             f'spans task as "parents": {{"{name}": ...}}'
         )
     return spans[0]
-
-
-def _kind_of(name: str, value: Any) -> Kind:
-    """The kind of answer that a value looks like; an empty list is spans."""
-    if isinstance(value, str):
-        return "classes"
-    if isinstance(value, list):
-        if not value:
-            return "spans"
-        if isinstance(value[0], str):
-            return "tags"
-        if isinstance(value[0], list) and len(value[0]) in _KIND_OF_WIDTH:
-            return _KIND_OF_WIDTH[len(value[0])]
-    raise BadValue(
-        f"{name}: {str(value)[:40]} is no answer: a class is a string, tags are strings, spans "
-        "[start, end, label], trees [head, label], relations [s1, e1, s2, e2, label]"
-    )
 
 
 def _simple_layers(row: Mapping[str, Any], sentence: Sentence) -> dict[str, Layer]:

@@ -18,6 +18,7 @@ from annotation.formats.records import Layer, Offsets, Problem, SentenceRecord
 from annotation.formats.tokenising import Tokeniser
 from mtl_engine.types import Kind
 
+_KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
 TEXT_KEYS = ("text", "sentence")
 
 
@@ -39,10 +40,19 @@ def objects(source: Source) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
             yield source.problem(
                 number, f"a JSON object is expected on each line, not {line[:60]!r}; correct it"
             )
-        elif "\\u0000" in line and "\0" in str(value):
+        elif "\\u0000" in line and has_nul(value):
             yield source.problem(number, "a NUL character, which no text has; remove \\u0000")
         else:
             yield number, value
+
+
+def has_nul(value: Any) -> bool:
+    """Whether a NUL character, which databases refuse, is in a JSON value."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, dict):
+        return any(has_nul(key) or has_nul(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(has_nul, value))
 
 
 def key_of(row: Mapping[str, Any], name: str = "id") -> str:
@@ -119,6 +129,23 @@ def layer_of(
         place = f"{name}[{problem.path}]" if problem.path else name
         raise BadValue(f"{place}: {problem.message} Correct the answer.")
     return Layer(kind, normalise_answer(kind, value), parent)
+
+
+def kind_of(name: str, value: Any) -> Kind:
+    """The kind of answer that a value looks like; an empty list is spans."""
+    if isinstance(value, str):
+        return "classes"
+    if isinstance(value, list):
+        if not value:
+            return "spans"
+        if isinstance(value[0], str):
+            return "tags"
+        if isinstance(value[0], list) and len(value[0]) in _KIND_OF_WIDTH:
+            return _KIND_OF_WIDTH[len(value[0])]
+    raise BadValue(
+        f"{name}: {str(value)[:40]} is no answer: a class is a string, tags are strings, spans "
+        "[start, end, label], trees [head, label], relations [s1, e1, s2, e2, label]"
+    )
 
 
 def storable(fields: dict[str, Any]) -> dict[str, Any]:
