@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from annotation.pages import (
     account,
+    annotate,
     browsing,
     create_project,
     invitations,
@@ -30,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "projects/<int:project_id>/sentences/<int:sentence_id>/", browsing.sentence, name="sentence"
     ),
+    path("projects/<int:project_id>/annotate/", annotate.annotate, name="annotate"),
     path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
     path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),
     path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),

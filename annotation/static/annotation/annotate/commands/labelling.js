@@ -20,7 +20,7 @@ const APPLY = {
         ? { kind: "span.relabel", task, span: [start, end, item.label], label }
         : { kind: "span.add", task, start, end, label };
     const selected = itemId(task, [start, end, label].join("-"));
-    return { action, ui: { ...used(task, label), selected }, say: `${label} on ${words}` };
+    return { action, ui: { ...used(task), selected }, say: `${label} on ${words}` };
   },
 
   tags(state, task, label) {
@@ -29,7 +29,7 @@ const APPLY = {
     const cursor = Math.min(end, state.sentence.tokens.length - 1);
     return {
       action: { kind: "tags.paint", task, start, end, label },
-      ui: { ...used(task, label), cursor },
+      ui: { ...used(task), cursor },
       say: `${label} on ${state.sentence.tokens.slice(start, end).join(" ")}`,
     };
   },
@@ -74,8 +74,8 @@ export function askLabel(state) {
   return { choose: { purpose: "label", task: task.name, labels, isOpen: task.is_open } };
 }
 
-function used(task, label) {
-  return { task, anchor: null, selected: null, armed: { task, label } };
+function used(task) {
+  return { task, anchor: null, selected: null };
 }
 
 function selectedIn(state, task) {

@@ -99,10 +99,16 @@ function without(doc, task, value) {
   return doc.values[task].filter((other) => !sameValue(other, value));
 }
 
+const replacement = {
+  /** Another version of everything, such as one from another device. */
+  replace: (_, { doc }) => doc,
+};
+
 const CHANGES = {
   ...spanChanges,
   ...wordChanges,
   ...relationChanges,
   ...suggestionChanges,
   ...deletions,
+  ...replacement,
 };

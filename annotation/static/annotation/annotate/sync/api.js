@@ -1,0 +1,74 @@
+// The server's queue over HTTP. One error for "not reached", one for everything it refuses.
+
+/** The server was not reached, or was too busy to answer: try again later. */
+export class Unreachable extends Error {}
+
+/** The session has ended: the same as not reached, until somebody signs in again. */
+export class SignedOut extends Unreachable {}
+
+/** The server said no: {status, code, message, fields, details}. */
+export class Refused extends Error {
+  constructor(status, { code, message, fields = {}, details = {} }) {
+    super(message);
+    Object.assign(this, { status, code, fields, details });
+  }
+}
+
+const PATIENCE = 15_000; // milliseconds until a request counts as not answered
+
+export class Api {
+  constructor(projectId) {
+    this.project = `/api/projects/${projectId}`;
+  }
+
+  next = () => this.#send("POST", `${this.project}/next/`);
+  peek = () => this.#send("GET", `${this.project}/peek/`);
+  history = () => this.#send("GET", `${this.project}/history/`);
+  saveDraft = (lease, body) => this.#send("PUT", `/api/leases/${lease}/draft/`, body);
+  heartbeat = (lease, token) => this.#send("POST", `/api/leases/${lease}/heartbeat/`, { token });
+  submit = (lease, body, key) => this.#send("POST", `/api/leases/${lease}/submit/`, body, key);
+  skip = (lease, body) => this.#send("POST", `/api/leases/${lease}/skip/`, body);
+  reopen = (submission) => this.#send("POST", `/api/submissions/${submission}/reopen/`);
+  flag = (sentence, comment) => this.#send("POST", `/api/sentences/${sentence}/flag/`, { comment });
+
+  /** The parsed answer, or null where there is none to give. */
+  async #send(method, url, body, key) {
+    const headers = { Accept: "application/json" };
+    if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken");
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (key) headers["Idempotency-Key"] = key;
+    const response = await reach(url, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+    if (response.status >= 500) throw new Unreachable(`The server answered ${response.status}.`);
+    if (response.status === 401 || response.status === 403) throw new SignedOut("Signed out.");
+    if (response.status === 204) return null;
+    const data = await readJson(response);
+    if (!response.ok) throw new Refused(response.status, data.error ?? {});
+    return data;
+  }
+}
+
+async function reach(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch (error) {
+    throw new Unreachable(error.message);
+  }
+}
+
+async function readJson(response) {
+  try {
+    return await response.json();
+  } catch (error) {
+    throw new Unreachable(`The answer was cut off: ${error.message}`);
+  }
+}
+
+function cookie(name) {
+  const found = document.cookie.split("; ").find((part) => part.startsWith(`${name}=`));
+  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+}
