@@ -7,7 +7,10 @@ from annotation.pages import (
     annotate,
     browsing,
     create_project,
+    exporting,
+    importing,
     invitations,
+    jobs,
     members,
     projects,
     settings,
@@ -31,6 +34,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "projects/<int:project_id>/sentences/<int:sentence_id>/", browsing.sentence, name="sentence"
     ),
+    path("projects/<int:project_id>/import/", importing.import_file, name="import"),
+    path("projects/<int:project_id>/export/", exporting.export, name="export"),
+    path("projects/<int:project_id>/jobs/<int:job_id>/", jobs.job_page, name="job"),
+    path(
+        "projects/<int:project_id>/jobs/<int:job_id>.json", jobs.job_progress, name="job-progress"
+    ),
+    path("projects/<int:project_id>/jobs/<int:job_id>/cancel/", jobs.cancel, name="cancel-job"),
+    path("projects/<int:project_id>/jobs/<int:job_id>/file/", jobs.job_file, name="job-file"),
     path("projects/<int:project_id>/annotate/", annotate.annotate, name="annotate"),
     path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
     path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),

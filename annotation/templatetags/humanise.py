@@ -1,8 +1,8 @@
-"""Numbers as people read them."""
+"""Small words for templates: numbers as people read them, fields by their names."""
 
 import json
 
-from django import template
+from django import forms, template
 
 register = template.Library()
 
@@ -36,3 +36,15 @@ def as_json(value: object) -> str:
 def last_of(first: int, rows: list[object]) -> str:
     """Return the number of the last row of a list that begins with a number: 51, 50 rows -> 100."""
     return grouped(first + len(rows) - 1)
+
+
+@register.filter
+def words(text: str) -> list[str]:
+    """Return the words of a text."""
+    return text.split()
+
+
+@register.filter
+def field(form: forms.Form, name: str) -> forms.BoundField:
+    """Return a form's field by its name."""
+    return form[name]

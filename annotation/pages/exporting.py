@@ -1,0 +1,120 @@
+"""Taking data out, in every format that can be brought in."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.corpus_jobs import start_export
+from annotation.errors import Refused
+from annotation.formats.catalogue import formats, get_format
+from annotation.models import Annotation, Corpus, Project
+from annotation.pages.frame import render_in_project
+from annotation.pages.refusals import show_refusal
+from annotation.selectors.access import get_project
+from annotation.selectors.corpora import count_sentences
+from annotation.selectors.workers import alive_workers
+from annotation.services.exporting import ANNOTATOR, export_corpus
+from annotation.services.uploads import safe_file_name
+
+SMALL_SENTENCES = 20_000  # what is written while the person waits; the rest is the worker's
+IN_MEMORY_BYTES = 8 * 1024 * 1024
+LABELS = (
+    ("gold", "gold"),
+    ("all", "everybody's answers, side by side"),
+    ("suggestions", "suggestions"),
+    ("none", "no labels, the sentences alone"),
+)
+
+
+class ExportForm(forms.Form):
+    """What to write, and how."""
+
+    format = forms.ChoiceField()
+    labels = forms.ChoiceField()
+    corpus = forms.ModelChoiceField(
+        Corpus.objects.none(), required=False, empty_label="all corpora, one after the other"
+    )
+    tasks = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: all that have answers. A format without room for a chosen task "
+        "says so, and nothing is left out silently.",
+    )
+
+    def __init__(self, *args: object, project: Project) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        people = (
+            Annotation.objects.filter(task__project=project)
+            .order_by("author__username")
+            .values_list("author__username", flat=True)
+            .distinct()
+        )
+        own = [(f"{ANNOTATOR}{name}", f"answers of {name}") for name in people]
+        names = project.tasks.values_list("name", flat=True)
+        choices = {
+            "format": [(name, format.title) for name, format in formats().items()],
+            "labels": [*LABELS, *own],
+            "tasks": [(name, name) for name in names],
+        }
+        for field, values in choices.items():
+            self.fields[field].choices = values  # type: ignore[attr-defined]
+        self.fields["corpus"].queryset = project.corpora.order_by("pk")  # type: ignore[attr-defined]
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse:
+    """Show the form, or write a file: now if it is small, else in the worker."""
+    project = get_project(request.user, project_id)
+    form = ExportForm(request.POST or None, project=project)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _export(request, project, form)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+    context = {
+        "form": form,
+        "n_sentences": count_sentences(project),
+        "is_worker_alive": alive_workers(timezone.now()).exists(),
+    }
+    status = 400 if form.errors else 200
+    return render_in_project(
+        request, "annotation/export.html", project, "data", context, status=status
+    )
+
+
+def _export(
+    request: HttpRequest, project: Project, form: ExportForm
+) -> HttpResponse | FileResponse:
+    wanted = dict(form.cleaned_data)
+    corpus = wanted.pop("corpus")
+    n_sentences = corpus.n_sentences if corpus else count_sentences(project)
+    if n_sentences > SMALL_SENTENCES:
+        names = [corpus.name] if corpus else []
+        job = start_export(project=project, created_by=request.user, corpora=names, **wanted)
+        return redirect("job", project.pk, job.pk)
+    pieces = export_corpus(project=project, corpora=[corpus] if corpus else [], **wanted)
+    title = f"{project}-{corpus}" if corpus else str(project)
+    format = get_format(wanted["format"])
+    return FileResponse(
+        _written(pieces),
+        as_attachment=True,
+        filename=safe_file_name(f"{title}{format.suffixes[0]}"),
+        content_type=format.media_type,
+    )
+
+
+def _written(pieces: Iterator[bytes]) -> IO[bytes]:
+    """Return a whole file, so that a problem at its end is told before a byte is sent."""
+    file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115
+    for piece in pieces:
+        file.write(piece)
+    file.seek(0)
+    return file

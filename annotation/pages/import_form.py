@@ -1,0 +1,161 @@
+"""What an import needs to know, as a form that keeps the file between check and import."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+
+from annotation.errors import Refused
+from annotation.formats.catalogue import detect, formats
+from annotation.formats.options import ReadOptions
+from annotation.models import Project
+from annotation.services.uploads import Upload, find_upload, keep_upload
+
+AUTO = "auto"
+HEAD_BYTES = 65_536
+LABELS = (
+    ("gold", "gold", "They are right: models learn from them and are measured by them."),
+    ("suggestions", "suggestions", "A machine made them: people see, check and correct them."),
+    ("annotations", "one person's answers", "Somebody made them: they count as that person's."),
+    ("none", "not at all", "Only the sentences are taken."),
+)
+SCHEMES = [("", "recognised"), *((name, name) for name in ("IOB1", "IOB2", "IO", "BIOES"))]
+OPTIONS = ("encoding", "tokeniser", "split_sentences", "scheme", "text_column", "annotator")
+
+
+class ImportForm(forms.Form):
+    """A file, its format, and what its labels are."""
+
+    file = forms.FileField(
+        required=False,
+        help_text="Plain or gzipped. It stays on this server and is deleted after the import.",
+    )
+    upload = forms.CharField(required=False, widget=forms.HiddenInput, max_length=64)
+    format = forms.ChoiceField()
+    labels = forms.ChoiceField(
+        label="Labels are taken as",
+        choices=[(value, words) for value, words, _ in LABELS],
+        widget=forms.RadioSelect,
+        initial="gold",
+    )
+    author = forms.ModelChoiceField(
+        get_user_model().objects.none(),
+        label="Whose answers",
+        required=False,
+        empty_label=None,
+    )
+    name = forms.CharField(
+        label="Name of the corpus",
+        max_length=200,
+        required=False,
+        help_text="Empty: the name of the file.",
+    )
+    tokeniser = forms.CharField(
+        label="Words are cut by",
+        max_length=20,
+        required=False,
+        widget=forms.TextInput({"class": "short", "autocapitalize": "none"}),
+        help_text="For plain text: the code of a language (en, de, zh, xx for any), or "
+        "whitespace. Files with words of their own keep them.",
+    )
+    split_sentences = forms.BooleanField(
+        label="A line holds several sentences: split it", required=False
+    )
+    scheme = forms.ChoiceField(
+        label="Tagging scheme", choices=SCHEMES, required=False, help_text="Of B-, I- columns."
+    )
+    columns = forms.CharField(
+        max_length=400,
+        required=False,
+        help_text="Names of the columns, with commas, where the file has no header.",
+    )
+    text_column = forms.CharField(
+        label="Text column", max_length=100, required=False, help_text="If not called text."
+    )
+    annotator = forms.CharField(
+        label="Annotator in the file",
+        max_length=150,
+        required=False,
+        help_text="Whose answers to read from a file with several people's.",
+    )
+    encoding = forms.CharField(
+        max_length=40, required=False, widget=forms.TextInput({"class": "short"})
+    )
+
+    def __init__(self, *args: Any, project: Project, user: Any, **kwargs: Any) -> None:
+        initial = {
+            "format": AUTO,
+            "labels": "gold",
+            "tokeniser": project.language,
+            "encoding": "utf-8",
+            "author": user.pk,
+        }
+        kwargs["initial"] = {**initial, **kwargs.get("initial", {})}
+        super().__init__(*args, **kwargs)
+        self.project = project
+        people = get_user_model().objects.filter(memberships__project=project)
+        own = get_user_model().objects.filter(pk=user.pk)
+        fields: dict[str, Any] = self.fields
+        fields["author"].queryset = (people | own).distinct().order_by("username")
+        fields["format"].choices = [
+            (AUTO, "recognised from the file"),
+            *((name, format.title) for name, format in formats().items()),
+        ]
+        for task in project.tasks.all():
+            self.fields[f"layer-{task.name}"] = forms.CharField(required=False, max_length=200)
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values; exactly one file is there, sent now or kept from before."""
+        values = super().clean() or {}
+        if not values.get("file") and not values.get("upload"):
+            self.add_error("file", "Choose a file.")
+        return values
+
+    def keep_file(self) -> Upload:
+        """Return the file, kept on the server until it is imported."""
+        file = self.cleaned_data["file"]
+        if file is None:
+            return find_upload(project=self.project, upload_id=self.cleaned_data["upload"])
+        return keep_upload(project=self.project, file_name=file.name, chunks=file.chunks())
+
+    def format_of(self, upload: Upload) -> str:
+        """Return the chosen format, or the one that the file seems to be in."""
+        chosen: str = self.cleaned_data["format"]
+        if chosen != AUTO:
+            return chosen
+        with upload.path.open("rb") as stream:
+            found = detect(upload.file_name, stream.read(HEAD_BYTES))
+        if found is None:
+            raise Refused(f"The format of '{upload.file_name}' is not recognised. Choose it.")
+        return found
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what an import is called with, but for the file and its format."""
+        values = self.cleaned_data
+        return {
+            "labels": values["labels"],
+            "author": values["author"] if values["labels"] == "annotations" else None,
+            "name": values["name"],
+            "mapping": {
+                name.removeprefix("layer-"): layer
+                for name, layer in values.items()
+                if name.startswith("layer-") and layer and values["labels"] != "none"
+            },
+            "options": self._options(),
+        }
+
+    def _options(self) -> ReadOptions:
+        values = {name: self.cleaned_data[name] for name in OPTIONS if self.cleaned_data[name]}
+        columns = [name.strip() for name in self.cleaned_data["columns"].split(",")]
+        return ReadOptions(**values, columns=tuple(filter(None, columns)))
+
+
+def values_of_job(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the form values with which a job was started, to start it again."""
+    options = arguments["options"]
+    return {
+        **{name: arguments[name] for name in ("upload", "format", "labels", "author", "name")},
+        **{name: options[name] for name in OPTIONS},
+        **{f"layer-{task}": layer for task, layer in arguments["mapping"].items()},
+        "columns": ",".join(options["columns"]),
+    }

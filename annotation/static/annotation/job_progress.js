@@ -1,0 +1,38 @@
+// Asks the server how far a job is until it has ended, then shows the page of the result.
+const card = document.querySelector("[data-job]");
+const words = card.querySelector("[data-words]");
+const bar = card.querySelector("[data-bar]");
+const noWorker = document.querySelector("[data-no-worker]");
+const EVERY = 1000;
+
+function show(job) {
+  noWorker.hidden = job.is_worker_alive;
+  if (job.state === "queued") {
+    words.textContent = "Waiting for a free worker.";
+    return;
+  }
+  const stage = job.stage || "starting";
+  const share = job.n_total ? `, ${Math.floor((100 * job.n_done) / job.n_total)} %` : "";
+  words.textContent = `${stage[0].toUpperCase()}${stage.slice(1)}${share}.`;
+  if (job.n_total) {
+    bar.max = job.n_total;
+    bar.value = job.n_done;
+  }
+}
+
+async function ask() {
+  let wait = EVERY;
+  try {
+    const response = await fetch(card.dataset.job);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const job = await response.json();
+    if (!job.is_open) return location.reload();
+    show(job);
+  } catch {
+    words.textContent = "The server does not answer. Trying again.";
+    wait = 5 * EVERY;
+  }
+  setTimeout(ask, wait);
+}
+
+ask();
