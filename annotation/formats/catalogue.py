@@ -2,7 +2,7 @@
 
 import zlib
 
-from annotation.formats import conll2003, conllu, delimited, jsonl, slu, text
+from annotation.formats import conll2003, conllu, delimited, doccano, ie, jsonl, slu, text
 from annotation.formats.format import Format
 from annotation.formats.opening import GZIP_MAGIC
 from mtl_engine.errors import UnknownName
@@ -17,6 +17,8 @@ _FORMATS: dict[str, Format] = {
         conll2003.FORMAT,
         conllu.FORMAT,
         slu.FORMAT,
+        ie.FORMAT,
+        doccano.FORMAT,
     )
 }
 

@@ -46,9 +46,8 @@ def _by_whitespace(text: str) -> Pieces:
 
 
 def _by_language(language: str, split: bool) -> Tokeniser:
-    pipeline = _pipeline(language, split)
-
     def tokenise(text: str) -> Pieces:
+        pipeline = _pipeline(language, split)
         document = pipeline(text) if split else pipeline.make_doc(text)
         for sentence in document.sents if split else (document[:],):
             words = [token for token in sentence if not token.is_space]
