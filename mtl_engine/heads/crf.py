@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mtl_engine.encoders.pack import within
+from mtl_engine.heads.interface import lay_out
 
 
 class Crf(nn.Module):
@@ -79,13 +79,3 @@ class Crf(nn.Module):
         n_steps = is_word.sum(1) - 1
         words = (grid.mean(-1) * is_word).sum(1)
         return words + n_steps * self.follow.mean() + self.start.mean() + self.end.mean()
-
-
-def lay_out(rows: Tensor, counts: np.ndarray) -> tuple[Tensor, Tensor]:
-    """Return (B, T, ...) with the rows (W, ...) of each sentence, and (B, T) where words are."""
-    sentence = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
-    place = torch.from_numpy(within(counts))
-    width = int(counts.max())
-    grid = rows.new_zeros(len(counts), width, *rows.shape[1:]).index_put((sentence, place), rows)
-    is_word = torch.arange(width) < torch.from_numpy(counts)[:, None]
-    return grid, is_word

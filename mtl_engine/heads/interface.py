@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.confidence import entropy_confidence, summed_entropy
-from mtl_engine.encoders.pack import mean_by
+from mtl_engine.encoders.pack import mean_by, within
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.types import Answer, TaskSpec
 
@@ -75,6 +75,10 @@ class Reading(ABC):
     def entropy(self) -> np.ndarray:
         """Return (B,) the summed entropy in nats: what an answer is expected to tell."""
         return summed_entropy(self.probabilities())
+
+    def is_judged(self) -> np.ndarray:
+        """Return (B,) whether the confidence rests on anything: not so where no pair was kept."""
+        return np.array([len(rows) > 0 for rows in self.probabilities()])
 
     def expected_items(self) -> np.ndarray:
         """Return (B,) how many items the answer is expected to have."""
@@ -165,3 +169,13 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     scaled -= scaled.max(axis=-1, keepdims=True, initial=-1e30)
     np.exp(scaled, out=scaled)
     return scaled / scaled.sum(axis=-1, keepdims=True)
+
+
+def lay_out(rows: Tensor, counts: np.ndarray) -> tuple[Tensor, Tensor]:
+    """Return (B, T, ...) with the rows (W, ...) of each sentence, and (B, T) where words are."""
+    sentence = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
+    place = torch.from_numpy(within(counts))
+    width = int(counts.max())
+    grid = rows.new_zeros(len(counts), width, *rows.shape[1:]).index_put((sentence, place), rows)
+    is_word = torch.arange(width) < torch.from_numpy(counts)[:, None]
+    return grid, is_word

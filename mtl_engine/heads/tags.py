@@ -62,7 +62,10 @@ class TagHead(Head):
     def calibration_rows(
         self, scores: TagScores, targets: Sequence[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        return [scores.logits.numpy()], [np.concatenate(targets)]
+        logits = scores.logits.numpy()
+        if self.crf is not None:
+            logits = log(self.crf.marginals(scores.logits, scores.states.counts))
+        return [logits], [np.concatenate(targets)]
 
     def _distributions(
         self, scores: TagScores, temperature: float
@@ -70,10 +73,16 @@ class TagHead(Head):
         """Return probabilities (W, s), the best tags (W,), and words per sentence (B,)."""
         counts = scores.states.counts
         if self.crf is not None:
-            logits = scores.logits / temperature
-            return self.crf.marginals(logits, counts), self.crf.best(logits, counts), counts
+            marginals = self.crf.marginals(scores.logits, counts)
+            best = self.crf.best(scores.logits, counts)
+            return softmax(log(marginals), temperature), best, counts
         probabilities = softmax(scores.logits.numpy(), temperature)
         return probabilities, probabilities.argmax(1), counts
+
+
+def log(probabilities: np.ndarray) -> np.ndarray:
+    """Return logarithms; of 0 a very low one."""
+    return np.log(np.maximum(probabilities, 1e-30))
 
 
 class TagReading(Reading):

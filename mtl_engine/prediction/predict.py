@@ -30,6 +30,7 @@ class Prediction:
     items: Mapping[str, list[float]] = field(default_factory=dict)  # a probability per item
     n_expected: Mapping[str, float] = field(default_factory=dict)  # items expected, with "answers"
     confidence: Mapping[str, float] = field(default_factory=dict)
+    is_judged: Mapping[str, bool] = field(default_factory=dict)  # with "confidence": see Scores
     entropy: Mapping[str, float] = field(default_factory=dict)  # nats, summed over the sentence
     probabilities: Mapping[str, np.ndarray] = field(default_factory=dict)  # (rows, s)
     votes: Mapping[str, np.ndarray] = field(default_factory=dict)  # (k, m) ints
@@ -122,7 +123,16 @@ def _predict_batch(
     return [_row(columns, vectors, row) for row in range(len(pieces))]
 
 
-COLUMNS = ("answers", "items", "n_expected", "confidence", "entropy", "probabilities", "votes")
+COLUMNS = (
+    "answers",
+    "items",
+    "n_expected",
+    "confidence",
+    "is_judged",
+    "entropy",
+    "probabilities",
+    "votes",
+)
 
 
 def _fill(columns: dict[str, Any], task: str, reading: Any, outputs: frozenset[str]) -> None:
@@ -132,6 +142,7 @@ def _fill(columns: dict[str, Any], task: str, reading: Any, outputs: frozenset[s
         columns["n_expected"][task] = reading.expected_items().tolist()
     if "confidence" in outputs:
         columns["confidence"][task] = reading.confidence().tolist()
+        columns["is_judged"][task] = reading.is_judged().tolist()
     if "entropy" in outputs:
         columns["entropy"][task] = reading.entropy().tolist()
     if "probabilities" in outputs:

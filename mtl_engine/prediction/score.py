@@ -23,6 +23,7 @@ class Scores:
 
     tasks: tuple[str, ...]
     confidence: np.ndarray  # (n, t) in [0, 1], low = ask first
+    is_judged: np.ndarray  # (n, t) False where confidence is 1 for lack of anything to judge
     information: np.ndarray  # (n, t) nats that an answer is expected to tell: summed entropy
     n_items: np.ndarray  # (n, t) items in the decoded answer: spans, relations, tokens, 1 class
     n_expected: np.ndarray  # (n, t) items expected from the probabilities
@@ -70,13 +71,14 @@ def score(
         rows.append(_numbers(prediction, names, method))
         if prediction.vector is not None:
             vectors.append(prediction.vector)
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), 4, len(names))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), 5, len(names))
     return Scores(
         tasks=names,
         confidence=table[:, 0],
-        information=table[:, 1],
-        n_items=table[:, 2].astype(np.int64),
-        n_expected=table[:, 3],
+        is_judged=table[:, 1].astype(bool),
+        information=table[:, 2],
+        n_items=table[:, 3].astype(np.int64),
+        n_expected=table[:, 4],
         vectors=np.array(vectors, dtype=np.float32) if has_vectors else None,
     )
 
@@ -88,6 +90,7 @@ def _numbers(prediction: Prediction, names: Sequence[str], method: Method) -> li
         confidence = [prediction.confidence[name] for name in names]
     return [
         *confidence,
+        *(prediction.is_judged[name] for name in names),
         *(prediction.entropy[name] for name in names),
         *(len(prediction.items[name]) for name in names),
         *(prediction.n_expected[name] for name in names),

@@ -8,9 +8,9 @@ import torch
 from mtl_engine.batching import by_length
 from mtl_engine.confidence import fit_temperature
 from mtl_engine.encoders.pack import collate
+from mtl_engine.examples import read_examples
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction.predict import BATCH_TOKENS
-from mtl_engine.training.data import read_examples
 from mtl_engine.types import Example
 
 

@@ -15,10 +15,10 @@ from mtl_engine.batching import Shuffled
 from mtl_engine.config import EngineConfig
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
+from mtl_engine.examples import examples_hash, read_examples
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel, new_model
 from mtl_engine.policies import Feedback, TaskPolicy, draw, named_policy
-from mtl_engine.training.data import examples_hash, read_examples
 from mtl_engine.training.events import (
     Best,
     End,

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError
+from mtl_engine.examples import EncodedExamples
 from mtl_engine.features import FeatureStore, frozen_features
 from mtl_engine.heads.interface import Parent, States
 from mtl_engine.model import MultiTaskModel
-from mtl_engine.training.data import TrainingSet
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Learner:
     """A model, its training sentences and where their frozen features are kept."""
 
     model: MultiTaskModel
-    data: TrainingSet
+    data: EncodedExamples
     store: FeatureStore | None
 
     def losses(self, rows: Sequence[int], tasks: Sequence[str]) -> dict[str, Tensor]:

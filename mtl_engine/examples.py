@@ -15,7 +15,7 @@ from mtl_engine.types import Example
 
 
 @dataclass(frozen=True)
-class TrainingSet:
+class EncodedExamples:
     """Sentences as the encoder reads them, and each task's answers as its head reads them."""
 
     pieces: list[Pieces]
@@ -30,7 +30,7 @@ class TrainingSet:
         return np.array(sorted(set().union(*self.targets.values())), dtype=np.int64)
 
 
-def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> TrainingSet:
+def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> EncodedExamples:
     """Return the sentences ready for training; an answer that does not fit is an error."""
     targets: dict[str, dict[int, Any]] = {task.name: {} for task in model.tasks}
     for row, example in enumerate(examples):
@@ -42,7 +42,7 @@ def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> Trainin
             except EngineError as error:
                 raise EngineError(f"Sentence {example.id or row}: {error}") from error
             targets[name][row] = target
-    return TrainingSet(model.encoder.read([example.tokens for example in examples]), targets)
+    return EncodedExamples(model.encoder.read([example.tokens for example in examples]), targets)
 
 
 def examples_hash(examples: Sequence[Example]) -> str:

@@ -1,0 +1,164 @@
+"""Spans that may nest: every candidate span gets a label or none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtl_engine.heads.candidates import Candidates, candidate_number, candidates
+from mtl_engine.heads.interface import Head, Reading, States, softmax, split_by
+from mtl_engine.heads.losses import cross_entropy
+from mtl_engine.heads.spans import checked_spans
+from mtl_engine.types import Answer, TaskSpec
+
+NOTHING = 0  # column of "no span here"
+
+
+@dataclass(frozen=True)
+class SpanScores:
+    """Logits of every candidate span."""
+
+    states: States
+    spans: Candidates
+    logits: Tensor  # (C, 1 + labels)
+
+
+class SpanHead(Head):
+    """A perceptron over a span's first word, last word and width.
+
+    A task that is not nested keeps, of overlapping spans, the surer one. Spans wider than
+    ``max_width`` cannot be learned nor predicted.
+    """
+
+    def __init__(
+        self, task: TaskSpec, width: int, *, hidden: int, max_width: int, dropout: float
+    ) -> None:
+        super().__init__(task)
+        self.max_width = max_width
+        self.spans = SpanVectors(width, hidden, max_width, dropout)
+        self.output = nn.Linear(hidden, 1 + len(task.labels))
+
+    def output_names(self) -> dict[str, list[str]]:
+        names = ["", *self.task.labels]
+        return {"output.weight": names, "output.bias": names}
+
+    def encode(self, n_tokens: int, answer: Answer) -> np.ndarray:
+        """Return (C,) the label of each candidate; 0 = none."""
+        counts = np.array([n_tokens])
+        target = np.zeros(len(candidates(counts, self.max_width).start), dtype=np.int64)
+        for start, end, label in reversed(checked_spans(self.task.name, n_tokens, answer)):
+            number = 1 + self.label_number(label)
+            place = candidate_number(n_tokens, start, end, self.max_width)
+            if place is not None:
+                target[place] = number
+        return target
+
+    def forward(self, states: States, parent: object = None) -> SpanScores:
+        spans = candidates(states.counts, self.max_width)
+        vectors = self.spans(states.words, spans.first_row, spans.last_row)
+        return SpanScores(states, spans, self.output(vectors))
+
+    def losses(self, scores: SpanScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
+        """Return each sentence's summed loss over its candidates, per word."""
+        gold = torch.from_numpy(np.concatenate(targets))
+        losses = cross_entropy(scores.logits, gold, smoothing)
+        return sum_per_word(losses, scores.spans.sentence, scores.states.counts)
+
+    def read(
+        self, scores: SpanScores, temperature: float = 1.0, *, is_greedy: bool = False
+    ) -> Reading:
+        rows = softmax(scores.logits.numpy(), temperature)
+        return SpanReading(self.task, scores.spans, rows)
+
+    def calibration_rows(
+        self, scores: SpanScores, targets: Sequence[np.ndarray]
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        return [scores.logits.numpy()], [np.concatenate(targets)]
+
+
+class SpanVectors(nn.Module):
+    """Vectors of spans from their first word, last word and width."""
+
+    def __init__(self, width: int, hidden: int, max_width: int, dropout: float) -> None:
+        super().__init__()
+        self.first = nn.Linear(width, hidden)
+        self.last = nn.Linear(width, hidden, bias=False)
+        self.width = nn.Embedding(max_width, hidden)
+        nn.init.normal_(self.width.weight, std=0.02)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, words: Tensor, first: np.ndarray, last: np.ndarray) -> Tensor:
+        words = self.dropout(words)
+        first_row, last_row = torch.from_numpy(first), torch.from_numpy(last)
+        summed = (
+            self.first(words).index_select(0, first_row)
+            + self.last(words).index_select(0, last_row)
+            + self.width(last_row - first_row)
+        )
+        result: Tensor = self.dropout(torch.relu(summed))
+        return result
+
+
+class SpanReading(Reading):
+    """Labelled spans read from a distribution per candidate."""
+
+    def __init__(self, task: TaskSpec, spans: Candidates, rows: np.ndarray) -> None:
+        self.task = task
+        self.spans = spans
+        self.rows = rows  # (C, 1 + labels)
+
+    def probabilities(self) -> list[np.ndarray]:
+        return split_by(self.rows, self.spans.counts)
+
+    def answers(self) -> list[Answer]:
+        return [
+            [[int(self.spans.start[c]), int(self.spans.end[c]), self._label(c)] for c in chosen]
+            for chosen in self.chosen()
+        ]
+
+    def item_confidence(self) -> list[list[float]]:
+        best = self.rows.max(1)
+        return [best[chosen].tolist() for chosen in self.chosen()]
+
+    def expected_items(self) -> np.ndarray:
+        likely = 1 - self.rows[:, NOTHING]
+        return np.bincount(self.spans.sentence, likely, minlength=len(self.spans.counts))
+
+    def votes(self) -> list[np.ndarray]:
+        return split_by(self.rows.argmax(1), self.spans.counts)
+
+    def chosen(self) -> list[np.ndarray]:
+        """Return the candidates that are the answer of each sentence, in the answer's order."""
+        labels = self.rows.argmax(1)
+        ends = np.cumsum(self.spans.counts)
+        return [
+            self._sorted(start + np.flatnonzero(labels[start:end]))
+            for start, end in zip(ends - self.spans.counts, ends, strict=True)
+        ]
+
+    def _sorted(self, chosen: np.ndarray) -> np.ndarray:
+        if not self.task.is_nested:
+            chosen = self._without_overlaps(chosen)
+        return chosen[np.lexsort((-self.spans.end[chosen], self.spans.start[chosen]))]
+
+    def _without_overlaps(self, chosen: np.ndarray) -> np.ndarray:
+        taken: set[int] = set()
+        kept = []
+        surest = np.argsort(-self.rows[chosen].max(1), kind="stable")
+        for candidate in chosen[surest]:
+            words = range(self.spans.start[candidate], self.spans.end[candidate])
+            if taken.isdisjoint(words):
+                taken.update(words)
+                kept.append(candidate)
+        return np.array(kept, dtype=np.int64)
+
+    def _label(self, candidate: int) -> str:
+        return self.task.labels[int(self.rows[candidate].argmax()) - 1]
+
+
+def sum_per_word(losses: Tensor, sentence: np.ndarray, counts: np.ndarray) -> Tensor:
+    """Return (B,) the sum of a sentence's losses over its number of words."""
+    total = losses.new_zeros(len(counts)).index_add(0, torch.from_numpy(sentence), losses)
+    return total / torch.from_numpy(counts)

@@ -1,0 +1,284 @@
+"""Training: what it learns, what it tells, and that it can be stopped, resumed and repeated."""
+
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.evaluation import evaluate
+from mtl_engine.policies import FixedPolicy
+from mtl_engine.training import Best, End, Step, train
+from mtl_engine.types import Example
+from tests.mtl_engine.corpus import (
+    MOOD,
+    MOVES,
+    POS,
+    SPANS,
+    TASKS,
+    sentences,
+    tiny_config,
+    trained,
+)
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def test_a_model_overfits_fifty_sentences_on_all_five_kinds():
+    examples = sentences(50)
+    end = trained(examples, TASKS, tiny_config(epochs=30))
+    assert {name: result.main > 0.95 for name, result in evaluate(end.model, examples).items()} == {
+        task.name: True for task in TASKS
+    }
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"architecture": "CMT"},
+        {"architecture": "CMT", "gates_read": "all", "has_scalar_mix": True},
+        {"architecture": "SMT", "has_crf": True, "pooling": "first"},
+    ],
+    ids=["CMT", "CMT-all-branches", "SMT-CRF"],
+)
+def test_other_shapes_of_model_learn_too(model):
+    examples = labelled_for(POS, MOOD)
+    end = trained(examples, [POS, MOOD], tiny_config(epochs=40, model=model))
+    assert all(result.main > 0.95 for result in evaluate(end.model, examples).values())
+
+
+def test_the_same_seed_gives_the_same_bits():
+    first, second = (weights_after(tiny_config(seed=5)) for _ in range(2))
+    other = weights_after(tiny_config(seed=6))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def weights_after(config):
+    return trained(sentences(20), TASKS, config, dev=sentences(5, seed=1)).model.state_dict()
+
+
+@pytest.mark.parametrize("stop_at", [1, 4, 7])
+def test_a_training_resumed_from_a_snapshot_ends_in_the_same_bits(stop_at):
+    config = tiny_config(policy="uniform", epochs=1)
+    examples, dev = sentences(16), sentences(5, seed=1)
+    whole = list(train(examples, dev, TASKS, config))
+    killed = train(examples, dev, TASKS, config)
+    state = next(e for e in killed if isinstance(e, Step) and e.step == stop_at).snapshot()
+    killed.close()
+    rest = list(train(examples, dev, TASKS, config, resume_from=state))
+    assert [e.losses for e in rest if isinstance(e, Step)] == [
+        e.losses for e in whole if isinstance(e, Step) and e.step > stop_at
+    ]
+    assert rest[-1].metrics == whole[-1].metrics
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(
+            whole[-1].model.state_dict().values(),
+            rest[-1].model.state_dict().values(),
+            strict=True,
+        )
+    )
+
+
+def test_a_snapshot_of_another_training_is_refused():
+    *_, step, _ = train(sentences(8), [], TASKS, tiny_config(epochs=1))
+    with pytest.raises(EngineError, match="another training"):
+        train(sentences(9), [], TASKS, tiny_config(epochs=1), resume_from=step.snapshot())
+
+
+def test_events_come_in_order_and_the_last_one_carries_the_model():
+    events = list(train(sentences(16), sentences(4, seed=1), TASKS, tiny_config(epochs=2)))
+    kinds = [type(event).__name__ for event in events]
+    assert kinds[:4] == ["Step", "Step", "Evaluation", "Best"]
+    assert [event.step for event in events if isinstance(event, Step)] == [1, 2, 3, 4]
+    assert [event.epoch for event in events if isinstance(event, Step)] == [1, 1, 2, 2]
+    assert isinstance(events[-1], End)
+    assert events[-1].reason == "finished"
+    assert events[-1].model.number.keys() == {task.name for task in TASKS}
+
+
+def test_should_stop_ends_the_training_with_the_best_model_so_far():
+    seen = []
+    events = train(
+        sentences(16), [], TASKS, tiny_config(epochs=5), should_stop=lambda: len(seen) == 3
+    )
+    for event in events:
+        seen.append(event)
+    assert (seen[-1].reason, seen[-1].step) == ("cancelled", 3)
+
+
+def scripted(monkeypatch, means):
+    """Let the dev evaluations of a training have these results."""
+    remaining = iter(means)
+
+    def result(model, dev, **_):
+        main = next(remaining)
+        return {"mood": SimpleNamespace(main=main, metrics={"accuracy": main})}
+
+    monkeypatch.setattr("mtl_engine.training.loop.evaluate", result)
+
+
+def run_scripted(monkeypatch, means, patience):
+    scripted(monkeypatch, means)
+    examples = labelled_for(MOOD)[:8]
+    return list(train(examples, examples, [MOOD], tiny_config(epochs=8, patience=patience)))
+
+
+def test_training_stops_after_patience_evaluations_without_a_new_best(monkeypatch):
+    events = run_scripted(monkeypatch, [0.1, 0.5, 0.4, 0.5, 0.3, 0.2, 0.9, 0.9], patience=2)
+    assert (events[-1].reason, events[-1].step) == ("patience", 6)
+    assert events[-1].mean == 0.5
+    assert events[-1].metrics == {"mood": {"accuracy": 0.5}}
+
+
+def test_ties_go_to_the_newer_weights(monkeypatch):
+    events = run_scripted(monkeypatch, [0.1, 0.5, 0.4, 0.5, 0.3, 0.2, 0.1, 0.1], patience=0)
+    assert [event.step for event in events if isinstance(event, Best)] == [1, 2, 4]
+    fourth = next(e for e in events if isinstance(e, Step) and e.step == 4)
+    assert fourth.epoch == 4
+
+
+def test_patience_counts_only_after_the_mean_has_risen(monkeypatch):
+    events = run_scripted(monkeypatch, [0.2, 0.1, 0.1, 0.1, 0.3, 0.2, 0.2, 0.9], patience=2)
+    assert (events[-1].reason, events[-1].step) == ("patience", 7)
+
+
+def test_the_end_carries_the_weights_of_the_best_evaluation(monkeypatch):
+    scripted(monkeypatch, [0.1, 0.5, 0.4, 0.3])
+    examples = labelled_for(MOOD)[:8]
+    at_best = None
+    for event in train(examples, examples, [MOOD], tiny_config(epochs=4)):
+        if isinstance(event, Best):
+            at_best = event.snapshot().weights
+    assert all(torch.equal(at_best[name], w) for name, w in event.model.state_dict().items())
+
+
+def test_sentences_labelled_for_one_task_leave_the_other_heads_alone():
+    examples = [Example(e.tokens, {"mood": e.labels["mood"]}) for e in sentences(16)]
+    before = fresh_heads(tiny_config(weight_decay=0.0))
+    model = trained(examples, TASKS, tiny_config(weight_decay=0.0)).model
+    for task in TASKS:
+        is_same = all(
+            torch.equal(weight, before[task.name][name])
+            for name, weight in model.head(task.name).state_dict().items()
+        )
+        assert is_same == (task.name != "mood")
+
+
+def fresh_heads(config):
+    from mtl_engine.model import new_model
+
+    model = new_model(config, TASKS)
+    return {task.name: model.head(task.name).state_dict() for task in TASKS}
+
+
+def test_each_policy_logs_its_probabilities_the_task_and_the_loss_of_every_step():
+    examples = [
+        *sentences(12),
+        *[Example(e.tokens, {"mood": e.labels["mood"]}) for e in sentences(12, seed=1)],
+    ]
+    tasks = [MOOD, POS]
+    examples = [
+        Example(e.tokens, {k: v for k, v in e.labels.items() if k in ("mood", "pos")})
+        for e in examples
+    ]
+    expected = {"uniform": (1 / 2, 1 / 2), "size": (2 / 3, 1 / 3), "temperature": None}
+    for policy, probabilities in expected.items():
+        config = tiny_config(policy=policy, epochs=1, policy_temperature=2.0)
+        steps = [e for e in train(examples, [], tasks, config) if isinstance(e, Step)]
+        assert len(steps) == 5  # (24 + 12) / 8 sentences
+        want = probabilities or tuple(np.sqrt([24, 12]) / np.sqrt([24, 12]).sum())
+        for step in steps:
+            assert step.probabilities == pytest.approx(want)
+            assert len(step.tasks) == 1
+            assert set(step.losses) == set(step.tasks)
+
+
+def test_a_policy_is_told_the_loss_and_the_gain_of_its_steps():
+    class Recorder(FixedPolicy):
+        needs_gain = True
+
+        def __init__(self):
+            super().__init__([0.0, 1.0])
+            self.told = []
+
+        def update(self, feedback):
+            self.told.append(feedback)
+
+    policy = Recorder()
+    config = tiny_config(epochs=6, learning_rate=1e-2)
+    steps = [
+        e
+        for e in train(labelled_for(MOOD, POS), [], [MOOD, POS], config, policy=policy)
+        if isinstance(e, Step)
+    ]
+    assert [f.loss for f in policy.told] == [step.losses["pos"] for step in steps]
+    assert {f.task for f in policy.told} == {1}
+    assert np.mean([f.gain for f in policy.told]) > 0
+
+
+def labelled_for(*tasks):
+    names = {task.name for task in tasks}
+    return [
+        Example(e.tokens, {k: v for k, v in e.labels.items() if k in names}) for e in sentences(16)
+    ]
+
+
+def test_a_warm_start_keeps_known_labels_and_adds_new_ones():
+    from dataclasses import replace
+
+    config = tiny_config(epochs=20)
+    examples = labelled_for(MOOD, SPANS)
+    earlier = trained(examples, [MOOD, SPANS], config).model
+    grown = replace(MOOD, labels=("order", *MOOD.labels))
+    first = next(iter(train(examples, [], [grown, SPANS], tiny_config(), warm_start=earlier)))
+    cold = next(iter(train(examples, [], [grown, SPANS], tiny_config())))
+    assert first.losses["mood"] < cold.losses["mood"] / 2
+    assert first.losses["entities"] < cold.losses["entities"] / 2
+
+
+def test_task_weights_scale_the_losses_and_unknown_tasks_are_refused():
+    with pytest.raises(UnknownName, match="Did you mean 'mood'"):
+        train(sentences(2), [], TASKS, tiny_config(task_weights={"moood": 1.0}))
+    muted = tiny_config(task_weights={"mood": 0.0}, weight_decay=0.0)
+    before = fresh_heads(muted)["mood"]
+    after = trained(sentences(8), TASKS, muted).model.head("mood").state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_an_answer_that_does_not_fit_names_the_sentence_and_the_known_labels():
+    wrong = [Example(("Ada",), {"mood": "quest"}, id="s7")]
+    with pytest.raises(EngineError, match=r"Sentence s7: .*'quest'.*Did you mean 'question'"):
+        train(wrong, [], TASKS, tiny_config())
+
+
+def test_training_without_any_label_is_refused():
+    with pytest.raises(EngineError, match="labelled for any"):
+        train([Example(("Ada",), {})], [], TASKS, tiny_config())
+
+
+@pytest.mark.parametrize("architecture", ["ST", "SMT", "CMT"])
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.kind)
+def test_gradients_reach_every_part(architecture, task):
+    from mtl_engine.examples import read_examples
+    from mtl_engine.model import new_model
+    from mtl_engine.training.steps import Learner
+
+    tasks = [SPANS, MOVES] if task is MOVES else [task]
+    config = tiny_config(
+        model={"architecture": architecture, "has_crf": True, "has_branch_linear": True}
+    )
+    model = new_model(config, tasks)
+    names = {t.name for t in tasks}
+    examples = [
+        Example(e.tokens, {k: v for k, v in e.labels.items() if k in names}) for e in sentences(8)
+    ]
+    learner = Learner(model, read_examples(model, examples), None)
+    learner.update(range(8), [t.name for t in tasks], seed=0, apply=lambda: None)
+    without = [
+        name for name, w in model.named_parameters() if w.grad is None or not w.grad.abs().sum() > 0
+    ]
+    assert without == []
