@@ -34,5 +34,6 @@ BANDIT = register(
             "n_improvements": 2,
         },
         run=_run,
+        replicates=("world",),
     )
 )

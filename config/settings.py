@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 
@@ -69,10 +70,12 @@ SQLITE_OPTIONS = {
 }
 
 
-def database() -> dict:
+def database() -> dict[str, Any]:
     """Return the database of DATABASE_URL, or SQLite in the data directory."""
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{TANDEM_HOME / 'tandem.sqlite3'}"
-    config = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
+    config: dict[str, Any] = dict(
+        dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)
+    )
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = SQLITE_OPTIONS
         config["TEST"] = {"NAME": TANDEM_HOME / "test.sqlite3"}  # a file: server threads share it

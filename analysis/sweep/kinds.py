@@ -28,6 +28,7 @@ class StudyKind:
     data_keys: tuple[str, ...] = ()  # the settings that ``load`` reads
     version: int = 1  # raised when a run would give other numbers than before
     required: tuple[str, ...] = ()
+    replicates: tuple[str, ...] = ()  # settings that repeat a run, as seeds do
 
     def resolve(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings with defaults filled in; unknown and missing ones are errors."""

@@ -1,0 +1,1 @@
+"""What a study says: tables with intervals, curves, comparisons; as Markdown, CSV, PNG, HTML."""

@@ -1,0 +1,74 @@
+"""Means with intervals, and comparisons paired over seeds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean, its 95 % interval (none for a single value) and the values themselves."""
+
+    value: float
+    low: float | None
+    high: float | None
+    points: tuple[float, ...]
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} ±{(self.high - self.low) / 2:.3f}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A against B over the same seeds and worlds: how often A is better, and how surely."""
+
+    n: int
+    difference: float
+    low: float | None
+    high: float | None
+    win_rate: float  # ties count half
+    p_value: float | None  # paired t-test, two-sided
+
+
+def mean_with_interval(values: ArrayLike, *, level: float = 0.95) -> Mean:
+    """Return the mean with Student's interval over runs."""
+    points = np.asarray(values, dtype=float)
+    n = len(points)
+    if n < 2:
+        return Mean(float(points.mean()), None, None, tuple(points.tolist()))
+    half = stats.t.ppf((1 + level) / 2, n - 1) * points.std(ddof=1) / np.sqrt(n)
+    value = float(points.mean())
+    return Mean(value, value - float(half), value + float(half), tuple(points.tolist()))
+
+
+def compare_paired(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Comparison:
+    """Return how the first differs from the second where both have the same seeds in order."""
+    differences = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    n = len(differences)
+    wins = float((differences > 0).mean() + 0.5 * (differences == 0).mean())
+    if n < 2:
+        return Comparison(n, float(differences.mean()), None, None, wins, None)
+    rng = np.random.default_rng(seed)
+    means = rng.choice(differences, size=(n_resamples, n)).mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    spread = differences.std(ddof=1)
+    p_value = float(stats.ttest_rel(first, second).pvalue) if spread > 0 else None
+    return Comparison(n, float(differences.mean()), float(low), float(high), wins, p_value)
+
+
+def overlap(first: Sequence[int], second: Sequence[int]) -> float:
+    """Return the share of the smaller selection that the other one contains."""
+    if not first or not second:
+        return 0.0
+    return len(set(first) & set(second)) / min(len(set(first)), len(set(second)))

@@ -1,0 +1,173 @@
+"""From runs to tables: one row for each combination of what varies."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.report.statistics import Comparison, Mean, compare_paired, mean_with_interval, overlap
+from analysis.sweep.records import Outcome
+
+Group = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class ReportRun:
+    """A finished run as a report sees it."""
+
+    settings: Mapping[str, Any]
+    seed: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """Everything that is shown of a study."""
+
+    name: str
+    description: str
+    note: str
+    n_runs: int
+    varying: tuple[str, ...]
+    metrics: tuple[str, ...]
+    scores: dict[Group, dict[str, Mean]]
+    curves: dict[str, dict[Group, list[tuple[float, Mean]]]]  # metric -> group -> (step, mean)
+    comparisons: dict[str, dict[tuple[Hashable, Hashable], Comparison]]  # metric -> pair
+    compared: str  # the setting whose values are compared
+    overlaps: dict[tuple[Hashable, Hashable], float] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
+
+
+def build_report(
+    runs: Sequence[ReportRun],
+    *,
+    name: str,
+    varying: Sequence[str],
+    description: str = "",
+    note: str = "",
+    compared: str | None = None,
+    replicates: Sequence[str] = (),
+) -> StudyReport:
+    """Return the tables, curves and comparisons of a study's finished runs.
+
+    ``compared`` is the setting whose values are compared in pairs: by default the first that
+    varies. Pairs are matched over seeds and over everything else that varies. ``replicates`` are
+    settings that only repeat the others, like the worlds of a bandit: tables average over them.
+    """
+    main = compared or (varying[0] if varying else "")
+    metrics = _metrics(runs)
+    shown = tuple(name for name in varying if name == main or name not in replicates)
+    return StudyReport(
+        name=name,
+        description=description,
+        note=note,
+        n_runs=len(runs),
+        varying=shown,
+        metrics=metrics,
+        scores=_scores(runs, shown, metrics),
+        curves={metric: _curves(runs, shown, metric) for metric in metrics},
+        comparisons={metric: _comparisons(runs, main, varying, metric) for metric in metrics},
+        compared=main,
+        overlaps=_overlaps(runs, main, varying),
+        cpu_seconds=sum(run.outcome.cpu_seconds for run in runs),
+    )
+
+
+def _metrics(runs: Iterable[ReportRun]) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for run in runs:
+        for name, value in run.outcome.final.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                names[name] = None
+    return tuple(names)
+
+
+def _group(run: ReportRun, names: Sequence[str]) -> Group:
+    return tuple(_hashable(run.settings[name]) for name in names)
+
+
+def _hashable(value: Any) -> Hashable:
+    return str(value) if isinstance(value, list | dict) else value
+
+
+def _scores(
+    runs: Sequence[ReportRun], shown: Sequence[str], metrics: Sequence[str]
+) -> dict[Group, dict[str, Mean]]:
+    values: dict[Group, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        for metric in metrics:
+            if metric in run.outcome.final:
+                values[_group(run, shown)][metric].append(run.outcome.final[metric])
+    return {
+        group: {metric: mean_with_interval(points) for metric, points in found.items()}
+        for group, found in values.items()
+    }
+
+
+def _curves(
+    runs: Sequence[ReportRun], shown: Sequence[str], metric: str
+) -> dict[Group, list[tuple[float, Mean]]]:
+    """Return the mean of a metric at each step that rows name."""
+    values: dict[Group, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        for row in run.outcome.rows:
+            if "step" in row and isinstance(row.get(metric), int | float):
+                values[_group(run, shown)][row["step"]].append(row[metric])
+    return {
+        group: [(step, mean_with_interval(points)) for step, points in sorted(steps.items())]
+        for group, steps in values.items()
+        if len(steps) > 1
+    }
+
+
+def _comparisons(
+    runs: Sequence[ReportRun], main: str, varying: Sequence[str], metric: str
+) -> dict[tuple[Hashable, Hashable], Comparison]:
+    paired = _by_level(runs, main, varying, lambda run: run.outcome.final.get(metric))
+    result = {}
+    for first in paired:
+        for second in paired:
+            common = sorted(set(paired[first]) & set(paired[second]), key=str)
+            if first != second and common:
+                result[first, second] = compare_paired(
+                    [paired[first][key] for key in common],
+                    [paired[second][key] for key in common],
+                )
+    return result
+
+
+def _overlaps(
+    runs: Sequence[ReportRun], main: str, varying: Sequence[str]
+) -> dict[tuple[Hashable, Hashable], float]:
+    """Return how much the first selections of each pair of levels have in common."""
+    paired = _by_level(runs, main, varying, _first_selection)
+    result = {}
+    for first in paired:
+        for second in paired:
+            common = set(paired[first]) & set(paired[second])
+            if common:
+                shares = [overlap(paired[first][key], paired[second][key]) for key in common]
+                result[first, second] = sum(shares) / len(shares)
+    return result
+
+
+def _by_level(
+    runs: Sequence[ReportRun], main: str, varying: Sequence[str], value: Any
+) -> dict[Hashable, dict[Group, Any]]:
+    """Return level -> (everything else, seed) -> value, where there is one."""
+    if not main:
+        return {}
+    others = [name for name in varying if name != main]
+    levels: dict[Hashable, dict[Group, Any]] = defaultdict(dict)
+    for run in runs:
+        found = value(run)
+        if found is not None:
+            levels[_hashable(run.settings[main])][(*_group(run, others), run.seed)] = found
+    return dict(levels)
+
+
+def _first_selection(run: ReportRun) -> list[int] | None:
+    for row in run.outcome.rows:
+        if row.get("selected"):
+            return list(row["selected"])
+    return None

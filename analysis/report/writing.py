@@ -1,0 +1,148 @@
+"""A report as Markdown, CSV, HTML and pictures in one directory."""
+
+import csv
+import io
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from analysis.report.figures import draw_curves, draw_matrix
+from analysis.report.tables import StudyReport
+
+Table = list[list[str]]
+
+
+def write_report(report: StudyReport, directory: Path) -> list[Path]:
+    """Write every form of a report and return the files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    pictures = _draw(report, directory)
+    names = [path.name for path in pictures]
+    markdown = directory / "report.md"
+    markdown.write_text(as_markdown(report, names), encoding="utf-8")
+    page = directory / "report.html"
+    page.write_text(as_html(report, names), encoding="utf-8")
+    table = directory / "scores.csv"
+    table.write_text(as_csv(report), encoding="utf-8")
+    return [markdown, page, table, *pictures]
+
+
+def as_markdown(report: StudyReport, pictures: Sequence[str] = ()) -> str:
+    """Return the report as Markdown."""
+    parts = [
+        f"# {report.name}",
+        *_introduction(report),
+        "## Scores",
+        _md_table(score_table(report)),
+    ]
+    for metric in report.metrics:
+        table = comparison_table(report, metric)
+        if len(table) > 1:
+            parts += [f"## {report.compared} compared: {metric}", _md_table(table)]
+    parts += [f"![{name}]({name})" for name in pictures]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_html(report: StudyReport, pictures: Sequence[str] = ()) -> str:
+    """Return the report as a page that needs nothing but its pictures."""
+    body = [f"<h1>{escape(report.name)}</h1>"]
+    body += [f"<p>{escape(text)}</p>" for text in _introduction(report)]
+    body += ["<h2>Scores</h2>", _html_table(score_table(report))]
+    for metric in report.metrics:
+        table = comparison_table(report, metric)
+        if len(table) > 1:
+            body += [f"<h2>{escape(report.compared)} compared: {escape(metric)}</h2>"]
+            body += [_html_table(table)]
+    body += [f'<img src="{escape(name)}" alt="{escape(name)}">' for name in pictures]
+    title = escape(report.name)
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+    return head + "<body>" + "\n".join(body) + "</body></html>\n"
+
+
+def as_csv(report: StudyReport) -> str:
+    """Return every score with its interval and its single values as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*report.varying, "metric", "mean", "low", "high", "values"])
+    for group, means in report.scores.items():
+        for metric, mean in means.items():
+            points = " ".join(f"{point:.6g}" for point in mean.points)
+            writer.writerow([*group, metric, mean.value, mean.low, mean.high, points])
+    return out.getvalue()
+
+
+def score_table(report: StudyReport) -> Table:
+    """Return one line for each combination of what varies, best first on the first metric."""
+    groups = sorted(
+        report.scores, key=lambda g: -report.scores[g][report.metrics[0]].value
+    ) if report.metrics else []  # fmt: skip
+    head = [*report.varying, *report.metrics, "runs"]
+    lines = [head]
+    for group in groups:
+        means = report.scores[group]
+        cells = [str(means[m]) if m in means else "" for m in report.metrics]
+        n = len(means[report.metrics[0]].points)
+        lines.append([*(str(part) for part in group), *cells, str(n)])
+    return lines
+
+
+def comparison_table(report: StudyReport, metric: str) -> Table:
+    """Return each pair once, the better one first, by paired tests over seeds."""
+    lines = [["better", "worse", "difference", "95 % bootstrap", "win rate", "p (t-test)", "pairs"]]
+    for (first, second), result in report.comparisons.get(metric, {}).items():
+        mirrored = report.comparisons[metric].get((second, first))
+        is_first = result.difference > 0 or (result.difference == 0 and str(first) < str(second))
+        if not is_first and mirrored is not None:
+            continue
+        interval = "" if result.low is None else f"{result.low:+.3f} to {result.high:+.3f}"
+        p_value = "" if result.p_value is None else f"{result.p_value:.3f}"
+        lines.append(
+            [
+                str(first),
+                str(second),
+                f"{result.difference:+.3f}",
+                interval,
+                f"{result.win_rate:.0%}",
+                p_value,
+                str(result.n),
+            ]
+        )
+    return lines
+
+
+def _draw(report: StudyReport, directory: Path) -> list[Path]:
+    pictures = []
+    for metric, curves in report.curves.items():
+        if curves:
+            path = directory / f"curve-{metric.replace('/', '-')}.png"
+            draw_curves(curves, path, metric=metric)
+            pictures.append(path)
+    if report.overlaps:
+        path = directory / "overlap.png"
+        draw_matrix(
+            report.overlaps, path, title=f"first selection shared between {report.compared}"
+        )
+        pictures.append(path)
+    return pictures
+
+
+def _introduction(report: StudyReport) -> list[str]:
+    lines = [report.description]
+    if report.note:
+        lines.append(f"Scaled down: {report.note}.")
+    lines.append(f"{report.n_runs} runs, {report.cpu_seconds:.0f} CPU seconds.")
+    return [line for line in lines if line]
+
+
+def _md_table(table: Table) -> str:
+    head, *lines = table
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows
+    )
+
+
+def _html_table(table: Table) -> str:
+    head, *lines = table
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in r) + "</tr>" for r in lines)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>"

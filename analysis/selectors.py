@@ -1,0 +1,30 @@
+"""Readers of the studies' records."""
+
+from pathlib import Path
+
+from django.conf import settings
+
+from analysis.models import Run, Study
+from analysis.report.tables import ReportRun, StudyReport, build_report
+from analysis.sweep.kinds import get_kind
+from analysis.sweep.records import RunStore
+
+
+def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
+    """Return the report of a study's finished runs."""
+    store = RunStore(Path(settings.TANDEM_HOME) / study.directory)
+    wanted = study.runs.filter(state=Run.State.FINISHED).values_list("key", flat=True)
+    runs = []
+    for key in wanted:
+        if store.is_finished(key):
+            config, outcome = store.read(key)
+            runs.append(ReportRun(config["settings"], config["seed"], outcome))
+    return build_report(
+        runs,
+        name=str(study),
+        varying=study.varying,
+        description=study.description,
+        note=study.note,
+        compared=compared,
+        replicates=get_kind(study.kind).replicates,
+    )
