@@ -1,0 +1,136 @@
+"""Exporting: the same bytes back, the answers that were asked for, files that appear whole."""
+
+import gzip
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import Annotation, Gold, Sentence
+from annotation.services.exporting import export_corpus, export_to_file
+from annotation.services.importing import import_corpus
+from annotation.services.projects import create_project
+from tests.annotation.test_importing import CONLLU, load
+
+
+def exported(project, **options):
+    return b"".join(export_corpus(project=project, **{"format": "conllu", **options})).decode()
+
+
+def test_an_untouched_file_comes_out_byte_for_byte(project):
+    load(project, CONLLU)
+    assert exported(project) == CONLLU
+
+
+def test_a_layer_that_was_sent_to_a_task_goes_back_to_its_place(db):
+    spec = {
+        "name": "P",
+        "tasks": [{"name": "pos", "kind": "tags", "labels": ["NNP", "VBZ", "."]}],
+    }
+    project = create_project(spec=spec)
+    load(project, CONLLU, mapping={"pos": "xpos"})
+    assert exported(project) == CONLLU
+
+
+def test_changed_gold_changes_its_own_cells_alone(project):
+    load(project, CONLLU)
+    Gold.objects.filter(sentence__key="s2", task__name="entities").update(value=[[0, 2, "PER"]])
+    expected = CONLLU.replace("NER=B-LOC", "NER=B-PER").replace(
+        "root\t_\tNER=O\n\n", "root\t_\tNER=I-PER\n\n"
+    )
+    assert exported(project) == expected
+
+
+def test_one_annotators_answers_or_everybodys_side_by_side(project, ada, bob):
+    load(project, CONLLU, labels="annotations", author=ada)
+    sentence = Sentence.objects.get(key="s1")
+    task = project.tasks.get(name="pos")
+    now = timezone.now()
+    Annotation.objects.create(
+        sentence=sentence, task=task, author=bob, value=["VERB", "VERB", "VERB"],
+        created_at=now, updated_at=now,
+    )  # fmt: skip
+    assert exported(project, labels="annotator:ada") == CONLLU
+    assert exported(project, labels="annotator:bob").count("\tVERB\t") == 3
+    both = exported(project, labels="all")
+    assert both.count("# annotator = ada") == 2
+    assert both.count("# annotator = bob") == 1
+    with pytest.raises(Refused, match="No annotator 'eve'. Known: ada, bob."):
+        exported(project, labels="annotator:eve")
+
+
+def test_suggestions_and_bare_sentences_are_exported_too(project):
+    load(project, CONLLU, labels="suggestions")
+    assert exported(project, labels="suggestions") == CONLLU
+    assert "nsubj" not in exported(project, labels="gold")
+    assert exported(project, format="text", labels="none") == "Ada sails.\nHull waits\n"
+
+
+def test_corpora_come_one_after_the_other_or_by_name(project):
+    load(project, CONLLU, name="a")
+    load(project, CONLLU.replace("s1", "s3").replace("s2", "s4"), name="b")
+    assert exported(project).count("# sent_id") == 4
+    corpus = project.corpora.get(name="b")
+    assert exported(project, corpora=[corpus]).count("# sent_id = s3") == 1
+
+
+def test_a_task_with_answers_that_the_format_cannot_hold_is_never_dropped(project):
+    text = '{"tokens": ["a", "b"], "labels": {"topic": "delay"}}\n'
+    load(project, text, format="jsonl", file_name="x.jsonl")
+    assert "intent" in exported(project) or "delay" in exported(project)
+    with pytest.raises(Refused, match="has no place for task 'topic'"):
+        exported(project, format="conll2003")
+    assert exported(project, format="conll2003", tasks=["pos"])
+    with pytest.raises(Refused, match="No task 'poss'. Did you mean 'pos'"):
+        exported(project, tasks=["poss"])
+
+
+def test_many_sentences_come_in_their_order(project):
+    lines = "".join(f"sentence number {i}\n" for i in range(4321))
+    load(project, lines, format="text", labels="none")
+    assert exported(project, format="text", labels="none") == lines
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+
+    def broken():
+        yield b"half"
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        export_to_file(path, broken())
+    assert path.read_text() == "before"
+    assert [child.name for child in tmp_path.iterdir()] == ["out.txt"]
+    assert export_to_file(path, iter([b"all", b" of it"])) == 9
+    assert path.read_text() == "all of it"
+
+
+def test_the_command_writes_a_file_that_can_be_gzipped(project, tmp_path):
+    load(project, CONLLU)
+    plain, packed = tmp_path / "out.conllu", tmp_path / "out.conllu.gz"
+    for path in (plain, packed):
+        call_command(
+            "export_corpus", "Harbour", "--format=conllu", "--labels=gold", "-o", str(path)
+        )
+    assert plain.read_text() == gzip.decompress(packed.read_bytes()).decode() == CONLLU
+    with pytest.raises(CommandError, match="No corpus 'x'"):
+        call_command("export_corpus", "Harbour", "--format=conllu", "--corpus=x", "-o", str(plain))
+    with pytest.raises(CommandError, match="Did you mean 'gold'"):
+        call_command(
+            "export_corpus", "Harbour", "--format=conllu", "--labels=god", "-o", str(plain)
+        )
+
+
+def test_what_comes_out_goes_in_again(project, bob):
+    load(project, CONLLU)
+    text = exported(project, format="jsonl")
+    import_corpus(
+        project=project, stream=io.BytesIO(text.encode()), file_name="again.jsonl",
+        format="jsonl", labels="annotations", author=bob,
+    )  # fmt: skip
+    corpus = project.corpora.get(name="again")
+    assert exported(project, format="jsonl", labels="annotator:bob", corpora=[corpus]) == text

@@ -1,0 +1,134 @@
+"""Whole processes against a database of their own: two imports at once, kill -9, the worker."""
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from tests.annotation.test_importing import CONLLU
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = """
+name = "Harbour"
+[[tasks]]
+name = "entities"
+kind = "spans"
+labels = ["PER", "LOC"]
+[[tasks]]
+name = "tree"
+kind = "tree"
+labels = []
+"""
+IMPORT_AND_TELL = """
+import sys, django
+django.setup()
+from annotation.models import Project
+from annotation.services.importing import import_corpus
+with open(sys.argv[1], "rb") as stream:
+    import_corpus(
+        project=Project.objects.get(), stream=stream, file_name="big.conllu", format="conllu",
+        labels="gold", progress=lambda stage, done, total: print(stage, done, flush=True),
+    )
+"""
+COUNT = """
+import django
+django.setup()
+from annotation.models import Corpus, Gold, Label, Sentence
+print(Corpus.objects.count(), Sentence.objects.count(), Gold.objects.count(),
+      Label.objects.filter(task__kind="tree").count())
+"""
+
+IMPORT = ("manage.py", "import_corpus", "--format=conllu", "--labels=gold", "Harbour")
+
+
+def many(n):
+    """Return n copies of the two sentences, each with ids of its own."""
+    return "".join(
+        CONLLU.replace("sent_id = s1", f"sent_id = a{i}").replace("sent_id = s2", f"sent_id = b{i}")
+        for i in range(n)
+    )
+
+
+class Server:
+    """An installation of its own, driven by processes."""
+
+    def __init__(self, home, database_url):
+        self.home = home
+        self.environment = {
+            **os.environ,
+            "TANDEM_HOME": str(home),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        self.environment.pop("DATABASE_URL", None)
+        if database_url:
+            self.environment["DATABASE_URL"] = database_url
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [sys.executable, *arguments], cwd=ROOT, env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+        return out
+
+    def counts(self):
+        """Return how many corpora, sentences, gold answers and tree labels there are."""
+        return tuple(map(int, self.run("-c", COUNT).split()))
+
+
+@pytest.fixture
+def server(tmp_path, django_db_setup, django_db_blocker):
+    """A fresh database of the kind the tests run on, with an empty project."""
+    url, name = "", f"own_{uuid.uuid4().hex}"
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(f"CREATE DATABASE {name}")
+        url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    server = Server(tmp_path / "home", url)
+    (tmp_path / "project.toml").write_text(PROJECT)
+    server.run("manage.py", "migrate", "-v0")
+    server.run("manage.py", "create_project", str(tmp_path / "project.toml"))
+    yield server
+    if url:
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_an_import_that_is_killed_leaves_nothing_and_can_be_repeated(server, tmp_path):
+    file = tmp_path / "big.conllu"
+    file.write_text(many(4000))
+    for moment in ("reading 1", "storing 2000", "storing 6000"):
+        process = server.start("-c", IMPORT_AND_TELL, str(file))
+        for line in process.stdout:
+            if line.startswith(moment):
+                process.kill()
+                break
+        assert process.wait() == -9
+        process.stdout.close()
+        process.stderr.close()
+    assert server.counts() == (0, 0, 0, 0)
+    server.run(
+        "manage.py", "import_corpus", "Harbour", str(file), "--format=conllu", "--labels=gold"
+    )
+    assert server.counts() == (1, 8000, 16000, 3)
+
+
+def test_two_imports_at_once_both_arrive_whole(server, tmp_path):
+    processes = []
+    for name in ("one", "two", "one"):  # two want the same name: one of them is refused
+        file = tmp_path / f"{name}.conllu"
+        file.write_text(many(1500))
+        processes.append(server.start(*IMPORT, str(file)))
+    ends = [(process.communicate(timeout=300), process.returncode) for process in processes]
+    assert sorted(code for _, code in ends) == [0, 0, 1], ends
+    assert any("a corpus 'one' already" in err for (_, err), code in ends if code)
+    assert server.counts() == (2, 6000, 12000, 3)
