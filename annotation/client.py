@@ -63,7 +63,8 @@ class Client:
 
     def peek(self, project_id: int) -> dict[str, Any] | None:
         """Return the ask that would come next, or nothing."""
-        return self.call("GET", f"projects/{project_id}/peek/")
+        described: dict[str, Any] | None = self.call("GET", f"projects/{project_id}/peek/")
+        return described
 
     def submit(
         self,

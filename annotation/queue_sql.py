@@ -1,4 +1,4 @@
-"""The one place with raw SQL: choosing an ask, taking it, and moving on.
+"""Choosing an ask, taking it and moving on, in SQL.
 
 Choosing and counting in one statement leaves no window in which two people get the same place.
 SQLite runs one writing transaction at a time. PostgreSQL locks the chosen row: with an overlap of
@@ -6,11 +6,13 @@ SQLite runs one writing transaction at a time. PostgreSQL locks the chosen row: 
 have room for us, so that we wait for the other claim, which lasts a millisecond.
 """
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import connection
+
+from annotation.models import Lease
+from annotation.rows import as_stored, as_time, one, run
 
 _NOT_MINE_YET = """
     NOT EXISTS (SELECT 1 FROM annotation_lease l
@@ -66,42 +68,104 @@ _TALLY = f"""
               AND {_NOT_MINE_YET}
             ORDER BY a.rank LIMIT 1), p.first_rank)"""
 
+_HELD = {
+    vendor: f"""
+        SELECT a.id, a.queue_id, a.is_open, a.n_answers, a.n_leases, a.overlap,
+               l.token, l.state, l.expires_at
+        FROM annotation_ask a JOIN annotation_lease l ON l.ask_id = a.id
+        WHERE l.id = %(lease)s {lock}"""
+    for vendor, lock in (("sqlite", ""), ("postgresql", "FOR NO KEY UPDATE"))
+}
+
+_COUNT = """
+    UPDATE annotation_ask SET
+        n_leases = n_leases + %(leases)s, n_answers = n_answers + %(answers)s,
+        is_open = is_open AND n_answers + %(answers)s < overlap
+    WHERE id = %(ask)s"""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lease and its ask as they are now; nobody changes them before the transaction ends."""
+
+    lease_id: int
+    ask_id: int
+    queue_id: int
+    is_open: bool
+    n_answers: int
+    n_leases: int
+    overlap: int
+    token: str
+    state: str
+    expires_at: datetime | None
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether a place of the ask is neither answered nor in somebody's hands."""
+        return self.is_open and self.n_answers + self.n_leases < self.overlap
+
+
+def hold(lease: int) -> Held:
+    """Lock a lease's ask, then the lease, and return both; call it inside a transaction.
+
+    Everything that changes an ask locks in this order, so that no two can wait for each other.
+    """
+    row = one(_HELD[connection.vendor], lease=lease)
+    if row is None:
+        raise Lease.DoesNotExist(f"No lease {lease}.")
+    ask, queue, is_open, n_answers, n_leases, overlap, token, state, expires_at = row
+    return Held(
+        lease_id=lease,
+        ask_id=ask,
+        queue_id=queue,
+        is_open=bool(is_open),
+        n_answers=n_answers,
+        n_leases=n_leases,
+        overlap=overlap,
+        token=token,
+        state=state,
+        expires_at=as_time(expires_at),
+    )
+
+
+def count_on_ask(ask: int, *, leases: int = 0, answers: int = 0) -> None:
+    """Add to an ask's counters; it closes when its overlap is reached."""
+    run(_COUNT, ask=ask, leases=leases, answers=answers)
+
 
 def peek_ask(*, queue: int, annotator: int, first_rank: int) -> int | None:
     """Return the ask that a claim would take now, without taking it."""
-    return _first(_CHOICE, {"queue": queue, "annotator": annotator, "first_rank": first_rank})
+    row = one(_CHOICE, queue=queue, annotator=annotator, first_rank=first_rank)
+    return row[0] if row else None
 
 
 def count_left(*, queue: int, annotator: int, first_rank: int) -> int:
     """Return how many asks are open and neither answered nor skipped by this person."""
-    values = {"queue": queue, "annotator": annotator, "first_rank": first_rank}
-    return _first(_LEFT, values) or 0
+    row = one(_LEFT, queue=queue, annotator=annotator, first_rank=first_rank)
+    return row[0] if row else 0
 
 
 def claim_ask(*, queue: int, annotator: int, first_rank: int, overlap: int) -> int | None:
     """Count one more lease on the first ask with a free place for this person; return its id."""
-    values = {"queue": queue, "annotator": annotator, "first_rank": first_rank}
-    return _first(_CLAIM[connection.vendor, overlap > 1], values)
+    statement = _CLAIM[connection.vendor, overlap > 1]
+    row = one(statement, queue=queue, annotator=annotator, first_rank=first_rank)
+    return row[0] if row else None
 
 
 def take_lease(
     *, ask: int, project: int, annotator: int, token: str, now: datetime, expires: datetime
-) -> int:
+) -> int | None:
     """Put an ask into a person's hands, again if they had it before; return the lease's id."""
-    adapt = connection.ops.adapt_datetimefield_value
-    lease = _first(
+    row = one(
         _TAKE,
-        {
-            "ask": ask,
-            "project": project,
-            "annotator": annotator,
-            "token": token,
-            "now": adapt(now),
-            "expires": adapt(expires),
-        },
+        ask=ask,
+        project=project,
+        annotator=annotator,
+        token=token,
+        now=as_stored(now),
+        expires=as_stored(expires),
     )
-    assert lease is not None  # an upsert always returns its row
-    return lease
+    return row[0] if row else None
 
 
 def tally(
@@ -114,20 +178,12 @@ def tally(
     closed: int = 0,
 ) -> None:
     """Add to a person's sums and move them past everything they have finished."""
-    values = {
-        "queue": queue,
-        "annotator": annotator,
-        "seconds": seconds,
-        "done": done,
-        "skipped": skipped,
-        "closed": closed,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_TALLY, values)
-
-
-def _first(statement: str, values: Mapping[str, Any]) -> int | None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        row = cursor.fetchone()
-    return row[0] if row else None
+    run(
+        _TALLY,
+        queue=queue,
+        annotator=annotator,
+        seconds=seconds,
+        done=done,
+        skipped=skipped,
+        closed=closed,
+    )

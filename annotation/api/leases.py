@@ -1,6 +1,7 @@
 """What can be done with a lease in hand."""
 
 import hashlib
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -15,7 +16,6 @@ from annotation.api.bodies import reading_body
 from annotation.api.schema import DRAFT, HEARTBEAT, RELEASE, SKIP, SUBMIT
 from annotation.api.work import read_work
 from annotation.errors import InvalidInput
-from annotation.models import Submission
 from annotation.selectors.queue import count_queue, get_lease
 from annotation.services.drafting import MAX_VERSION, save_draft
 from annotation.services.leasing import release_lease, renew_lease
@@ -73,7 +73,7 @@ class SubmitView(APIView):
         with reading_body(request) as body:
             token = body.text("token", is_required=True)
             work = read_work(body)
-        submission = submit(
+        receipt = submit(
             lease=lease,
             token=token,
             work=work,
@@ -81,7 +81,7 @@ class SubmitView(APIView):
             request_hash=_hash_request(lease_id, request.data),
             now=timezone.now(),
         )
-        return Response(_describe(submission))
+        return Response(asdict(receipt))
 
 
 class SkipView(APIView):
@@ -136,11 +136,3 @@ def _idempotency_key(request: Request) -> str:
 def _hash_request(lease_id: int, body: Any) -> str:
     canonical = orjson.dumps([lease_id, body], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(canonical).hexdigest()
-
-
-def _describe(submission: Submission) -> dict[str, Any]:
-    return {
-        "submission": submission.pk,
-        "saved_at": submission.submitted_at,
-        "counts": submission.counts,
-    }

@@ -5,14 +5,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.authentication import Scope
+from annotation.api.authentication import Scope, person
 from annotation.api.pagination import page_of
 from annotation.api.schema import HISTORY, NEXT, PEEK
 from annotation.models import Role
 from annotation.selectors.access import get_project
 from annotation.selectors.history import describe_submissions, own_submissions
 from annotation.selectors.leases import describe_ask, describe_lease
-from annotation.selectors.queue import next_ask
+from annotation.selectors.queue import next_ask, require_member
 from annotation.services.leasing import claim_next, keep_context
 
 
@@ -24,8 +24,10 @@ class NextView(APIView):
     @NEXT
     def post(self, request: Request, project_id: int) -> Response:
         """Claim the first ask that wants this person, or hand back what they hold."""
-        project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
-        lease_id = claim_next(project=project, annotator=request.user, now=timezone.now())
+        require_member(request.user, project_id)
+        lease_id = claim_next(
+            project_id=project_id, annotator_id=person(request), now=timezone.now()
+        )
         return Response(status=204) if lease_id is None else lease_response(lease_id)
 
 
@@ -35,9 +37,10 @@ class PeekView(APIView):
     @PEEK
     def get(self, request: Request, project_id: int) -> Response:
         """Return the ask that would most likely come next; it is not kept for anybody."""
-        project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
-        ask_id = next_ask(project, request.user)
-        return Response(status=204) if ask_id is None else Response(describe_ask(ask_id))
+        require_member(request.user, project_id)
+        me = person(request)
+        ask_id = next_ask(project_id, me, timezone.now())
+        return Response(status=204) if ask_id is None else Response(describe_ask(ask_id, me))
 
 
 class HistoryView(APIView):

@@ -43,6 +43,7 @@ class Ask(models.Model):
     )
     rank = models.PositiveIntegerField()  # from 1: asked first
     tasks = models.JSONField()  # names of the tasks wanted
+    given = models.JSONField(default=list)  # names of spans tasks whose answers are shown with it
     overlap = models.PositiveSmallIntegerField()  # answers wanted, each of another person
     n_answers = models.PositiveSmallIntegerField(default=0)
     n_leases = models.PositiveSmallIntegerField(default=0)  # in somebody's hands now
@@ -108,10 +109,9 @@ class Lease(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["project", "annotator"], name="lease_by_person"),
             models.Index(
                 fields=["project", "expires_at"], condition=Q(state="live"), name="lease_live"
-            ),
+            )
         ]
 
 

@@ -3,10 +3,17 @@
 from dataclasses import dataclass
 
 from annotation.answers import AnswerRules
-from annotation.models import Label, Task
+from annotation.rows import as_value, every
+
+_RULES = """
+    SELECT t.id, t.name, t.kind, t.is_open, t.is_nested, t.pairs, p.name, l.name
+    FROM annotation_task t
+    LEFT JOIN annotation_task p ON p.id = t.parent_id
+    LEFT JOIN annotation_label l ON l.task_id = t.id
+    WHERE t.project_id = %(project)s ORDER BY t.position, t.id"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TaskRules:
     """A task, and what its answers must look like."""
 
@@ -17,20 +24,24 @@ class TaskRules:
 
 def answer_rules(project_id: int) -> dict[str, TaskRules]:
     """Return the rules of a project's tasks by name, in the order of the project."""
-    labels: dict[int, set[str]] = {}
-    for task, name in Label.objects.filter(task__project=project_id).values_list("task", "name"):
-        labels.setdefault(task, set()).add(name)
-    return {
-        task.name: TaskRules(
-            task_id=task.pk,
-            parent=task.parent.name if task.parent else None,
-            rules=AnswerRules(
-                kind=task.kind,
-                labels=labels.get(task.pk, set()),
-                is_open=task.is_open,
-                is_nested=task.is_nested,
-                pairs=task.pairs,
-            ),
-        )
-        for task in Task.objects.filter(project=project_id).select_related("parent")
-    }
+    rules: dict[str, TaskRules] = {}
+    labels: dict[str, set[str]] = {}
+    for task, name, kind, is_open, is_nested, pairs, parent, label in every(
+        _RULES, project=project_id
+    ):
+        if name not in rules:
+            labels[name] = set()
+            rules[name] = TaskRules(
+                task_id=task,
+                parent=parent,
+                rules=AnswerRules(
+                    kind=kind,
+                    labels=labels[name],
+                    is_open=bool(is_open),
+                    is_nested=bool(is_nested),
+                    pairs=as_value(pairs),
+                ),
+            )
+        if label is not None:
+            labels[name].add(label)
+    return rules

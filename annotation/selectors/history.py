@@ -7,6 +7,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Annotation, Gold, Lease, Project, Role, Submission
 from annotation.selectors.access import has_role
+from annotation.selectors.leases import own_answers
+from annotation.selectors.queue import OwnLease
 
 
 def own_submissions(project: Project, user: Any) -> QuerySet[Submission]:
@@ -55,6 +57,29 @@ def answer_versions(annotation: Annotation) -> list[dict[str, Any]]:
         {"version": version, "value": value, "created_at": at}
         for version, value, at in [*earlier, now]
     ]
+
+
+def is_adjudicated(lease_id: int) -> bool:
+    """Return whether a curator decided on a task of a lease since it was last answered."""
+    last = (
+        Submission.objects.filter(lease=lease_id)
+        .select_related("lease__ask")
+        .order_by("-number")
+        .first()
+    )
+    return last is not None and bool(_decided_since([last]))
+
+
+def stored_answers(lease: OwnLease, *, ask_is_open: bool) -> dict[str, Any]:
+    """Return the person's own answers, else those that filled the ask for good.
+
+    While the ask is open they may still answer it, and others' answers stay hidden from them.
+    """
+    own = own_answers(lease.sentence_id, lease.annotator_id, lease.tasks)
+    if own or ask_is_open:
+        return own
+    last = Submission.objects.filter(lease__ask=lease.ask_id).order_by("-id").first()
+    return own_answers(lease.sentence_id, last.annotator_id, lease.tasks) if last else {}
 
 
 def _decided_since(rows: list[Submission]) -> set[int]:

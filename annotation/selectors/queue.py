@@ -1,24 +1,45 @@
 """Reading the queue: where a person is in it, what they hold, what is left."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
 
-from annotation.models import Ask, Lease, Membership, Progress, Project, Queue, Sentence, Submission
+from annotation.models import Ask, Membership, Project, Sentence, Submission
 from annotation.queue_sql import count_left, peek_ask
+from annotation.rows import as_stored, as_value, one
 
 EXACT_BELOW = 200  # asks; more than these are counted from sums
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a person is in the current queue of a project."""
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a person stands in the current queue of a project."""
 
-    queue_id: int
+    lease_minutes: int
+    queue_id: int | None
     overlap: int
-    first_rank: int
+    first_rank: int  # nothing is left for them before this
+    held_lease: int | None  # reopened answers before a live lease
+    has_expired: bool  # somebody's lease in this project
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLease:
+    """A person's lease with what it takes to judge and record their answers."""
+
+    id: int
+    project_id: int
+    annotator_id: int
+    ask_id: int
+    sentence_id: int
+    lease_minutes: int
+    tasks: list[str]
+    given: list[str]
+    tokens: list[str]
+    context: dict[str, Any] | None
 
 
 def open_asks(project: Project) -> QuerySet[Ask]:
@@ -28,31 +49,67 @@ def open_asks(project: Project) -> QuerySet[Ask]:
     ).order_by("rank")
 
 
-def place_in_queue(project_id: int, annotator_id: int) -> Place | None:
-    """Return from which rank on a person may find something, or nothing without a queue."""
-    queue = Queue.objects.filter(project=project_id, is_current=True).values_list("id", "overlap")
-    row = queue.first()
+_IS_MEMBER = """
+    SELECT 1 FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s"""
+
+
+def require_member(user: Any, project_id: int) -> None:
+    """Raise Http404 unless a person works on a project or is an admin."""
+    is_admin = user.is_superuser and Project.objects.filter(pk=project_id).exists()
+    if not is_admin and one(_IS_MEMBER, project=project_id, user=user.pk) is None:
+        raise Http404("No such project.")
+
+
+_STANDING = """
+    SELECT p.lease_minutes, q.id, q.overlap, r.first_rank,
+        (SELECT l.id FROM annotation_lease l
+         WHERE l.project_id = p.id AND l.annotator_id = %(annotator)s
+           AND l.state IN ('live', 'reopened')
+           AND (l.state = 'live' OR l.expires_at > %(now)s)
+         ORDER BY l.state DESC LIMIT 1),
+        EXISTS (SELECT 1 FROM annotation_lease l
+                WHERE l.project_id = p.id AND l.state = 'live' AND l.expires_at <= %(now)s)
+    FROM annotation_project p
+    LEFT JOIN annotation_queue q ON q.project_id = p.id AND q.is_current
+    LEFT JOIN annotation_progress r ON r.queue_id = q.id AND r.annotator_id = %(annotator)s
+    WHERE p.id = %(project)s"""
+
+
+def standing(project_id: int, annotator_id: int, now: datetime) -> Standing:
+    """Return where a person stands, in one look."""
+    row = one(_STANDING, project=project_id, annotator=annotator_id, now=as_stored(now))
     if row is None:
-        return None
-    progress = Progress.objects.filter(queue=row[0], annotator=annotator_id)
-    return Place(*row, first_rank=progress.values_list("first_rank", flat=True).first() or 1)
+        raise Http404("No such project.")
+    minutes, queue, overlap, first_rank, held, has_expired = row
+    return Standing(minutes, queue, overlap or 1, first_rank or 1, held, bool(has_expired))
 
 
-def next_ask(project: Project, annotator: Any) -> int | None:
+def next_ask(project_id: int, annotator_id: int, now: datetime) -> int | None:
     """Return the ask that a person would be given next; it is not kept for them."""
-    place = place_in_queue(project.pk, annotator.pk)
-    if place is None:
+    place = standing(project_id, annotator_id, now)
+    if place.queue_id is None:
         return None
-    return peek_ask(queue=place.queue_id, annotator=annotator.pk, first_rank=place.first_rank)
+    return peek_ask(queue=place.queue_id, annotator=annotator_id, first_rank=place.first_rank)
 
 
-def get_lease(user: Any, lease_id: int) -> Lease:
-    """Return a person's own lease with its ask and project, while they are a member."""
-    leases = Lease.objects.select_related("project", "ask__sentence", "ask__queue")
-    lease = leases.filter(pk=lease_id, annotator=user.pk).first()
-    if lease is None or not _is_member(user, lease.project_id):
+_OWN_LEASE = """
+    SELECT l.project_id, l.annotator_id, l.ask_id, a.sentence_id, p.lease_minutes, a.tasks,
+           a.given, s.tokens, l.context
+    FROM annotation_lease l
+    JOIN annotation_ask a ON a.id = l.ask_id
+    JOIN annotation_sentence s ON s.id = a.sentence_id
+    JOIN annotation_project p ON p.id = l.project_id
+    WHERE l.id = %(lease)s AND l.annotator_id = %(user)s
+      AND (%(is_admin)s OR EXISTS (SELECT 1 FROM annotation_membership m
+                                   WHERE m.project_id = p.id AND m.user_id = %(user)s))"""
+
+
+def get_lease(user: Any, lease_id: int) -> OwnLease:
+    """Return a person's own lease while they are a member."""
+    row = one(_OWN_LEASE, lease=lease_id, user=user.pk, is_admin=user.is_superuser)
+    if row is None:
         raise Http404("No such lease.")
-    return lease
+    return OwnLease(lease_id, *row[:5], *map(as_value, row[5:]))
 
 
 def get_submission(user: Any, submission_id: int) -> Submission:
@@ -72,26 +129,35 @@ def get_sentence(user: Any, sentence_id: int) -> Sentence:
     return sentence
 
 
+_COUNTS = """
+    SELECT q.id, q.n_asks, q.budget_minutes, SUM(r.n_closed), SUM(r.seconds),
+           MAX(CASE WHEN r.annotator_id = %(annotator)s THEN r.n_done END),
+           MAX(CASE WHEN r.annotator_id = %(annotator)s THEN r.n_skipped END),
+           MAX(CASE WHEN r.annotator_id = %(annotator)s THEN r.first_rank END)
+    FROM annotation_queue q LEFT JOIN annotation_progress r ON r.queue_id = q.id
+    WHERE q.project_id = %(project)s AND q.is_current GROUP BY q.id"""
+
+
 def count_queue(project_id: int, annotator_id: int) -> dict[str, Any]:
     """Return what a person did and has left in the current queue, and the minutes of the team.
 
     ``left`` is exact from some hundred asks down; above, asks that others closed and this person
     skipped may be counted too.
     """
-    queue = Queue.objects.filter(project=project_id, is_current=True).first()
-    if queue is None:
+    row = one(_COUNTS, project=project_id, annotator=annotator_id)
+    if row is None:
         return {"left": 0, "done": 0, "skipped": 0, "minutes": 0.0, "budget_minutes": None}
-    team = list(queue.progress.all())
-    mine = next((p for p in team if p.annotator_id == annotator_id), None) or Progress()
-    left = queue.n_asks - max(sum(p.n_closed for p in team), mine.n_done + mine.n_skipped)
+    queue, n_asks, budget, closed, seconds, done, skipped, first_rank = row
+    done, skipped = done or 0, skipped or 0
+    left = n_asks - max(closed or 0, done + skipped)
     if left <= EXACT_BELOW:
-        left = count_left(queue=queue.pk, annotator=annotator_id, first_rank=mine.first_rank)
+        left = count_left(queue=queue, annotator=annotator_id, first_rank=first_rank or 1)
     return {
         "left": left,
-        "done": mine.n_done,
-        "skipped": mine.n_skipped,
-        "minutes": round(sum(p.seconds for p in team) / 60, 1),
-        "budget_minutes": queue.budget_minutes,
+        "done": done,
+        "skipped": skipped,
+        "minutes": round((seconds or 0.0) / 60, 1),
+        "budget_minutes": budget,
     }
 
 

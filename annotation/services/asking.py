@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.answers import Problem
 from annotation.errors import Conflict, InvalidInput, unknown_name
-from annotation.models import Ask, Project, Queue, Round, Sentence
+from annotation.models import Ask, Project, Queue, Round, Sentence, Task
 
 CHUNK = 5_000  # asks written in one transaction while the old queue serves
 
@@ -46,7 +46,7 @@ def put_asks(
     """
     now = now or timezone.now()
     queue = _new_queue(project, round, overlap or project.overlap, budget_minutes, now)
-    _write(queue, rows, {task.name for task in project.tasks.all()})
+    _write(queue, rows)
     _make_current(queue, now)
     return queue
 
@@ -69,7 +69,7 @@ def ask_everything(
     before = queue.n_asks
     tasks = [task.name for task in project.tasks.all()]
     rows = (AskRow(sentence, tasks) for sentence in _unasked(queue, order, seed))
-    _write(queue, rows, set(tasks))
+    _write(queue, rows)
     if is_new:
         _make_current(queue, now)
     return queue.n_asks - before
@@ -113,8 +113,10 @@ def _new_queue(
     )
 
 
-def _write(queue: Queue, rows: Iterable[AskRow], known: set[str]) -> None:
+def _write(queue: Queue, rows: Iterable[AskRow]) -> None:
     """Append rows to a queue in chunks; sentences that it asks about already are left out."""
+    tasks = Task.objects.filter(project=queue.project_id).values_list("name", "parent__name")
+    parents = dict(tasks)  # task -> the spans task that it links
     rest = iter(rows)
     while chunk := list(islice(rest, CHUNK)):
         with transaction.atomic():
@@ -126,22 +128,24 @@ def _write(queue: Queue, rows: Iterable[AskRow], known: set[str]) -> None:
             )
             new = [row for row in chunk if row.sentence_id not in asked]
             Ask.objects.bulk_create(
-                _ask(queue, row, known, rank) for rank, row in enumerate(new, queue.n_asks + 1)
+                _ask(queue, row, parents, rank) for rank, row in enumerate(new, queue.n_asks + 1)
             )
             queue.n_asks += len(new)
             queue.save(update_fields=["n_asks"])
 
 
-def _ask(queue: Queue, row: AskRow, known: set[str], rank: int) -> Ask:
-    strangers = [name for name in row.tasks if name not in known]
+def _ask(queue: Queue, row: AskRow, parents: Mapping[str, str | None], rank: int) -> Ask:
+    strangers = [name for name in row.tasks if name not in parents]
     if strangers or not row.tasks:
         name = strangers[0] if strangers else ""
-        raise InvalidInput([Problem(f"{rank - 1}.tasks", unknown_name("task", name, known))])
+        raise InvalidInput([Problem(f"{rank - 1}.tasks", unknown_name("task", name, parents))])
+    wanted_spans = (parents[name] for name in row.tasks)
     return Ask(
         queue=queue,
         sentence_id=row.sentence_id,
         rank=rank,
         tasks=list(row.tasks),
+        given=sorted({name for name in wanted_spans if name and name not in row.tasks}),
         overlap=queue.overlap,
         reason=row.reason,
         confidences=row.confidences,

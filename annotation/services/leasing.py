@@ -1,8 +1,4 @@
-"""Leases: an ask in one annotator's hands for some minutes, and back.
-
-Every service that changes an ask locks the ask first and its lease second, and asks in the order
-of their ids, so that no two of them can wait for each other.
-"""
+"""Leases: an ask in one annotator's hands for some minutes, and back."""
 
 import secrets
 from collections.abc import Mapping
@@ -10,63 +6,67 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 
-from annotation.models import Ask, Lease, Project
-from annotation.queue_sql import claim_ask, take_lease
-from annotation.selectors.queue import place_in_queue
+from annotation.models import Lease
+from annotation.queue_sql import claim_ask, count_on_ask, hold, take_lease
+from annotation.rows import as_stored, run
+from annotation.selectors.queue import OwnLease, Standing, standing
 from annotation.services.refusals import LeaseLost
 
 State = Lease.State
 
 
-def claim_next(*, project: Project, annotator: Any, now: datetime) -> int | None:
+def claim_next(*, project_id: int, annotator_id: int, now: datetime) -> int | None:
     """Put the first ask that wants this person into their hands; return the lease's id.
 
     A lease they hold already is renewed and handed back instead, so that a reload or a second
     tab goes on where they were. Nothing is returned when nothing is left for them.
     """
-    held = _hand_back(project, annotator, now)
-    if held is not None:
-        return held
-    return_expired_leases(project=project, now=now)
-    try:
-        return _claim(project, annotator, now)
-    except IntegrityError:  # another tab of the same person was faster
-        held = _hand_back(project, annotator, now)
-        if held is None:
-            raise
-        return held
+    for _ in range(3):
+        place = standing(project_id, annotator_id, now)
+        if place.held_lease is not None:
+            if _renew(place.held_lease, place.lease_minutes, now):
+                return place.held_lease
+            continue  # it was handed in from another tab just now
+        if place.queue_id is None:
+            return None
+        if place.has_expired:
+            return_expired_leases(project_id=project_id, now=now)
+        try:
+            return _claim(place, project_id, annotator_id, now)
+        except IntegrityError:  # another tab of the same person was faster
+            continue
+    raise LeaseLost("Several windows of yours take sentences at the same time. Use one of them.")
 
 
-def return_expired_leases(*, project: Project, now: datetime) -> int:
+def return_expired_leases(*, project_id: int, now: datetime) -> int:
     """Give the places of expired leases back to the queue; return how many there were."""
-    expired = Lease.objects.filter(project=project, state=State.LIVE, expires_at__lte=now)
-    asks = sorted(expired.values_list("ask_id", flat=True))
-    return sum(_return_expired(ask, expired) for ask in dict.fromkeys(asks))
+    expired = Lease.objects.filter(project=project_id, state=State.LIVE, expires_at__lte=now)
+    leases = expired.order_by("ask_id", "id").values_list("id", flat=True)
+    return sum(_return_if_expired(lease, now) for lease in list(leases))
 
 
-def renew_lease(*, lease: Lease, token: str, now: datetime) -> datetime:
+def renew_lease(*, lease: OwnLease, token: str, now: datetime) -> datetime:
     """Keep a lease alive for its minutes from now; return when it ends.
 
     A lease that expired comes back to life when its place is still free.
     """
-    expires_at = now + timedelta(minutes=lease.project.lease_minutes)
-    in_hand = Lease.objects.filter(pk=lease.pk, token=token, state__in=Lease.IN_HAND)
-    if not in_hand.update(expires_at=expires_at):
-        _revive(lease, token, expires_at)
-    return expires_at
+    if not _renew(lease.id, lease.lease_minutes, now, token):
+        _revive(lease, token, now)
+    return now + timedelta(minutes=lease.lease_minutes)
 
 
 @transaction.atomic
-def release_lease(*, lease: Lease, token: str) -> None:
+def release_lease(*, lease: OwnLease, token: str) -> None:
     """Give a lease back; reopened answers stay as they were. Doing it twice is no error."""
-    lock_ask(lease.ask_id)
-    mine = Lease.objects.filter(pk=lease.pk, token=token)
-    if mine.filter(state=State.LIVE).update(state=State.RETURNED):
-        Ask.objects.filter(pk=lease.ask_id).update(n_leases=F("n_leases") - 1)
-    elif not mine.filter(state=State.REOPENED).update(state=State.SUBMITTED):
-        refuse_old_token(lease, token)
+    held = hold(lease.id)
+    if held.token != token:
+        raise LeaseLost("This sentence was opened again in another window, which keeps it.")
+    if held.state == State.LIVE:
+        set_state(lease.id, State.RETURNED)
+        count_on_ask(held.ask_id, leases=-1)
+    elif held.state == State.REOPENED:
+        set_state(lease.id, State.SUBMITTED)
 
 
 def keep_context(*, lease_id: int, context: Mapping[str, Any]) -> None:
@@ -74,57 +74,10 @@ def keep_context(*, lease_id: int, context: Mapping[str, Any]) -> None:
     Lease.objects.filter(pk=lease_id, context__isnull=True).update(context=dict(context))
 
 
-def lock_ask(ask_id: int) -> Ask:
-    """Return an ask that nobody else can change until this transaction ends."""
-    return Ask.objects.select_for_update(no_key=True).get(pk=ask_id)
-
-
-def has_room(ask: Ask) -> bool:
-    """Return whether an ask has a place that is neither answered nor in somebody's hands."""
-    return ask.is_open and ask.n_answers + ask.n_leases < ask.overlap
-
-
-def refuse_old_token(lease: Lease, token: str) -> None:
-    """Raise when a token is not the lease's newest one."""
-    if not Lease.objects.filter(pk=lease.pk, token=token).exists():
-        raise LeaseLost(
-            "This sentence was opened again in another window; this window's copy is an old one."
-        )
-
-
-def _hand_back(project: Project, annotator: Any, now: datetime) -> int | None:
-    """Renew what a person holds, answers that they reopened first; return the lease's id."""
-    mine = Lease.objects.filter(project=project, annotator=annotator, state__in=Lease.IN_HAND)
-    for lease in mine.order_by("-state").only("id", "state", "expires_at"):
-        still = Lease.objects.filter(pk=lease.pk, state=lease.state)
-        if lease.state == State.REOPENED and lease.expires_at <= now:
-            still.update(state=State.SUBMITTED)  # given up: the first answers stand
-        elif still.update(expires_at=now + timedelta(minutes=project.lease_minutes)):
-            return lease.pk
-    return None
-
-
-@transaction.atomic
-def _claim(project: Project, annotator: Any, now: datetime) -> int | None:
-    place = place_in_queue(project.pk, annotator.pk)
-    if place is None:
-        return None
-    ask = claim_ask(
-        queue=place.queue_id,
-        annotator=annotator.pk,
-        first_rank=place.first_rank,
-        overlap=place.overlap,
-    )
-    if ask is None:
-        return None
-    return take_lease(
-        ask=ask,
-        project=project.pk,
-        annotator=annotator.pk,
-        token=new_lease_token(),
-        now=now,
-        expires=now + timedelta(minutes=project.lease_minutes),
-    )
+def set_state(lease_id: int, state: str) -> None:
+    """Move a lease that the caller holds to another state."""
+    run("UPDATE annotation_lease SET state = %(state)s WHERE id = %(lease)s",
+        lease=lease_id, state=str(state))  # fmt: skip
 
 
 def new_lease_token() -> str:
@@ -133,22 +86,58 @@ def new_lease_token() -> str:
 
 
 @transaction.atomic
-def _return_expired(ask_id: int, expired: Any) -> int:
-    lock_ask(ask_id)
-    n: int = expired.filter(ask=ask_id).update(state=State.RETURNED)
-    Ask.objects.filter(pk=ask_id).update(n_leases=F("n_leases") - n)
-    return n
+def _claim(place: Standing, project_id: int, annotator_id: int, now: datetime) -> int | None:
+    if place.queue_id is None:
+        return None
+    ask = claim_ask(
+        queue=place.queue_id,
+        annotator=annotator_id,
+        first_rank=place.first_rank,
+        overlap=place.overlap,
+    )
+    if ask is None:
+        return None
+    return take_lease(
+        ask=ask,
+        project=project_id,
+        annotator=annotator_id,
+        token=new_lease_token(),
+        now=now,
+        expires=now + timedelta(minutes=place.lease_minutes),
+    )
 
 
-def _revive(lease: Lease, token: str, expires_at: datetime) -> None:
+_RENEW = """
+    UPDATE annotation_lease SET expires_at = %(expires)s
+    WHERE id = %(lease)s AND state IN ('live', 'reopened')
+      AND (%(token)s = '' OR token = %(token)s)"""
+
+
+def _renew(lease_id: int, minutes: int, now: datetime, token: str = "") -> bool:
+    expires = as_stored(now + timedelta(minutes=minutes))
+    return run(_RENEW, lease=lease_id, expires=expires, token=token) == 1
+
+
+@transaction.atomic
+def _return_if_expired(lease_id: int, now: datetime) -> int:
+    held = hold(lease_id)
+    if held.state != State.LIVE or held.expires_at is None or held.expires_at > now:
+        return 0
+    set_state(lease_id, State.RETURNED)
+    count_on_ask(held.ask_id, leases=-1)
+    return 1
+
+
+def _revive(lease: OwnLease, token: str, now: datetime) -> None:
     """Take a returned lease up again if its place is free and nothing else is in hand."""
     lost = LeaseLost("This sentence went back to the queue and somebody else has taken it.")
     try:
         with transaction.atomic():
-            ask = lock_ask(lease.ask_id)
-            returned = Lease.objects.filter(pk=lease.pk, token=token, state=State.RETURNED)
-            if not has_room(ask) or not returned.update(state=State.LIVE, expires_at=expires_at):
+            held = hold(lease.id)
+            if held.token != token or held.state != State.RETURNED or not held.has_room:
                 raise lost
-            Ask.objects.filter(pk=ask.pk).update(n_leases=F("n_leases") + 1)
+            set_state(lease.id, State.LIVE)
+            count_on_ask(held.ask_id, leases=1)
+            _renew(lease.id, lease.lease_minutes, now)
     except IntegrityError as error:  # the person holds another sentence by now
         raise lost from error

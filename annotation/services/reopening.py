@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from annotation.models import Lease, Submission
+from annotation.selectors.history import is_adjudicated
 from annotation.services.leasing import new_lease_token
 from annotation.services.refusals import Adjudicated, LeaseLost
-from annotation.services.submitting import is_adjudicated
 
 State = Lease.State
 
@@ -20,7 +20,7 @@ def reopen(*, submission: Submission, now: datetime) -> int:
     Whatever else the person had reopened is closed unchanged.
     """
     lease = submission.lease
-    if is_adjudicated(lease):
+    if is_adjudicated(lease.pk):
         raise Adjudicated
     others = Lease.objects.filter(
         project=lease.project_id, annotator=lease.annotator_id, state=State.REOPENED
