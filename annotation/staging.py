@@ -132,7 +132,9 @@ def stage_records(
 
 def _note_layers(layers: Mapping[str, Layer], found: Findings) -> None:
     for name, layer in layers.items():
-        if name not in found.layers:
+        known = found.layers.get(name)
+        # An empty list may be spans or relations: a sentence that has some tells.
+        if known is None or (known.kind != layer.kind and layer.value):
             found.layers[name] = LayerSpec(name, layer.kind, layer.parent)
         if layer.scheme and name not in found.schemes:
             found.schemes[name] = layer.scheme
@@ -184,7 +186,7 @@ class _Checker:
 
     def _faults(self, task: StagedTask, layer: Layer, record: SentenceRecord) -> list[Fault]:
         name = task.spec.name
-        if layer.kind != task.spec.kind:
+        if layer.kind != task.spec.kind and layer.value:
             words = f"layer '{task.layer}' is of kind {layer.kind}, task '{name}' {task.spec.kind}"
             return [(record.line, words)]
         parent = record.layers.get(self.layer_of.get(task.spec.parent or "", ""))

@@ -72,9 +72,7 @@ def as_csv(report: StudyReport) -> str:
 
 def score_table(report: StudyReport) -> Table:
     """Return one line for each combination of what varies, best first on the first metric."""
-    groups = sorted(
-        report.scores, key=lambda g: -report.scores[g][report.metrics[0]].value
-    ) if report.metrics else []  # fmt: skip
+    groups = sorted(report.scores, key=lambda g: -report.scores[g][report.metrics[0]].value)
     head = [*report.varying, *report.metrics, "runs"]
     lines = [head]
     for group in groups:
