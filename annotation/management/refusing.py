@@ -1,6 +1,6 @@
 """Commands that end with status 1 and plain words when a service refuses."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -8,7 +8,12 @@ from annotation.errors import Refused
 
 
 class RefusingCommand(BaseCommand):
-    """A command whose refusals are messages, not tracebacks."""
+    """A command whose refusals are messages, not tracebacks.
+
+    It leaves the start-up checks to the server: they load every page and double its time.
+    """
+
+    requires_system_checks: ClassVar[list[str]] = []
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; what a service or the disk refuses becomes an error message."""

@@ -14,7 +14,7 @@ from tests.annotation.test_importing import CONLLU
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = """
-name = "Harbour"
+name = "NAME"
 [[tasks]]
 name = "entities"
 kind = "spans"
@@ -31,19 +31,22 @@ from annotation.models import Project
 from annotation.services.importing import import_corpus
 with open(sys.argv[1], "rb") as stream:
     import_corpus(
-        project=Project.objects.get(), stream=stream, file_name="big.conllu", format="conllu",
-        labels="gold", progress=lambda stage, done, total: print(stage, done, flush=True),
+        project=Project.objects.get(name=sys.argv[2]), stream=stream, file_name="big.conllu",
+        format="conllu", labels="gold",
+        progress=lambda stage, done, total: print(stage, done, flush=True),
     )
 """
 COUNT = """
-import django
+import sys, django
 django.setup()
-from annotation.models import Corpus, Gold, Label, Sentence
-print(Corpus.objects.count(), Sentence.objects.count(), Gold.objects.count(),
-      Label.objects.filter(task__kind="tree").count())
+from annotation.models import Corpus, Gold, Label, Project, Sentence
+project = Project.objects.get(name=sys.argv[1])
+print(project.corpora.count(), project.sentences.count(),
+      Gold.objects.filter(task__project=project).count(),
+      Label.objects.filter(task__project=project, task__kind="tree").count())
 """
 
-IMPORT = ("manage.py", "import_corpus", "--format=conllu", "--labels=gold", "Harbour")
+IMPORT = ("manage.py", "import_corpus", "--format=conllu", "--labels=gold")
 
 
 def many(n):
@@ -80,23 +83,26 @@ class Server:
         assert process.returncode == 0, err
         return out
 
-    def counts(self):
+    def create_project(self, name):
+        file = self.home / f"{name}.toml"
+        file.write_text(PROJECT.replace("NAME", name))
+        self.run("manage.py", "create_project", str(file))
+
+    def counts(self, project):
         """Return how many corpora, sentences, gold answers and tree labels there are."""
-        return tuple(map(int, self.run("-c", COUNT).split()))
+        return tuple(map(int, self.run("-c", COUNT, project).split()))
 
 
-@pytest.fixture
-def server(tmp_path, django_db_setup, django_db_blocker):
-    """A fresh database of the kind the tests run on, with an empty project."""
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, django_db_setup, django_db_blocker):
+    """A fresh database of the kind the tests run on."""
     url, name = "", f"own_{uuid.uuid4().hex}"
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute(f"CREATE DATABASE {name}")
         url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
-    server = Server(tmp_path / "home", url)
-    (tmp_path / "project.toml").write_text(PROJECT)
+    server = Server(tmp_path_factory.mktemp("home"), url)
     server.run("manage.py", "migrate", "-v0")
-    server.run("manage.py", "create_project", str(tmp_path / "project.toml"))
     yield server
     if url:
         with django_db_blocker.unblock(), connection.cursor() as cursor:
@@ -104,10 +110,11 @@ def server(tmp_path, django_db_setup, django_db_blocker):
 
 
 def test_an_import_that_is_killed_leaves_nothing_and_can_be_repeated(server, tmp_path):
+    server.create_project("killed")
     file = tmp_path / "big.conllu"
-    file.write_text(many(4000))
-    for moment in ("reading 1", "storing 2000", "storing 6000"):
-        process = server.start("-c", IMPORT_AND_TELL, str(file))
+    file.write_text(many(1500))
+    for moment in ("reading", "storing 2000"):
+        process = server.start("-c", IMPORT_AND_TELL, str(file), "killed")
         for line in process.stdout:
             if line.startswith(moment):
                 process.kill()
@@ -115,20 +122,19 @@ def test_an_import_that_is_killed_leaves_nothing_and_can_be_repeated(server, tmp
         assert process.wait() == -9
         process.stdout.close()
         process.stderr.close()
-    assert server.counts() == (0, 0, 0, 0)
-    server.run(
-        "manage.py", "import_corpus", "Harbour", str(file), "--format=conllu", "--labels=gold"
-    )
-    assert server.counts() == (1, 8000, 16000, 3)
+    assert server.counts("killed") == (0, 0, 0, 0)
+    server.run(*IMPORT, "killed", str(file))
+    assert server.counts("killed") == (1, 3000, 6000, 3)
 
 
 def test_two_imports_at_once_both_arrive_whole(server, tmp_path):
+    server.create_project("double")
     processes = []
     for name in ("one", "two", "one"):  # two want the same name: one of them is refused
         file = tmp_path / f"{name}.conllu"
-        file.write_text(many(1500))
-        processes.append(server.start(*IMPORT, str(file)))
+        file.write_text(many(800))
+        processes.append(server.start(*IMPORT, "double", str(file)))
     ends = [(process.communicate(timeout=300), process.returncode) for process in processes]
     assert sorted(code for _, code in ends) == [0, 0, 1], ends
     assert any("a corpus 'one' already" in err for (_, err), code in ends if code)
-    assert server.counts() == (2, 6000, 12000, 3)
+    assert server.counts("double") == (2, 3200, 6400, 3)
