@@ -86,3 +86,9 @@ export function capText(key) {
   if (/^[A-Z]$/.test(key)) return `⇧${key}`;
   return key;
 }
+
+/** The cap of a command's key, or "" where it has none. */
+export function commandCap({ commands }, id) {
+  for (const [key, command] of commands) if (command === id) return capText(key);
+  return "";
+}

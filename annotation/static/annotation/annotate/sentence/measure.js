@@ -35,3 +35,13 @@ export function readStyle(host, metrics) {
     },
   };
 }
+
+const MOST_RESERVED = 56;
+
+/** Room to keep for the chips of some labels, within reason. */
+export function widestLabel(labels, host) {
+  if (!labels.length) return 0;
+  const { fonts } = readStyle(host, {});
+  const widest = Math.max(...labels.map((label) => textWidth(label, fonts.strong)));
+  return Math.min(MOST_RESERVED, Math.ceil(widest) + 16);
+}

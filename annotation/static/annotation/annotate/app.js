@@ -1,0 +1,198 @@
+// The annotate page: puts the parts together and starts work.
+import { takeOption } from "./commands/deciding.js";
+import { attachRoot } from "./commands/attaching.js";
+import { applyLabel, armLabel, askLabel } from "./commands/labelling.js";
+import { activate, resizeSpan } from "./commands/moving.js";
+import { takeNext } from "./desk/arriving.js";
+import { Desk, PHASE } from "./desk/desk.js";
+import { deliver } from "./desk/submitting.js";
+import { listenToKeyboard } from "./input/keyboard.js";
+import { allocateKeys } from "./input/keys.js";
+import { listenToPointer } from "./input/pointer.js";
+import { findItem, taskOf } from "./model/state.js";
+import { pageActions } from "./page/actions.js";
+import { Announcer } from "./page/announcer.js";
+import { Detail } from "./page/detail.js";
+import { Elsewhere } from "./page/elsewhere.js";
+import { Facts } from "./page/facts.js";
+import { pageGestures } from "./page/gestures.js";
+import { Guidelines } from "./page/guidelines.js";
+import { showKeys } from "./page/keys_dialog.js";
+import { OwnKeys } from "./page/settings.js";
+import { Talk } from "./page/talk.js";
+import { TaskBars } from "./page/task_bars.js";
+import { View } from "./page/view.js";
+import { Api } from "./sync/api.js";
+import { WorkClock } from "./sync/clock.js";
+import { Connection } from "./sync/connection.js";
+import { Heartbeat } from "./sync/heartbeat.js";
+import { Journal } from "./sync/journal.js";
+import { Outbox } from "./sync/outbox.js";
+import { openStorage } from "./sync/storage.js";
+import "./sentence/element.js";
+
+const part = (id) => document.getElementById(id);
+const { project, person } = JSON.parse(part("desk").textContent);
+const owner = `${person}/${project.id}`;
+const { storage, isLasting } = openStorage();
+const api = new Api(project.id);
+const connection = new Connection();
+const desk = new Desk({
+  project,
+  api,
+  connection,
+  journal: new Journal(storage, owner),
+  outbox: new Outbox(storage, owner),
+  clock: new WorkClock(),
+});
+const ownKeys = new OwnKeys(storage, owner);
+let keys = allocateKeys(project.tasks, ownKeys.choice);
+
+const announcer = new Announcer(part("announcer"), part("message"));
+const guidelines = new Guidelines(part("guidelines"), project);
+const bars = new TaskBars(part("task-bars"), project, {
+  label: (task, label) => run(clickLabel, task, label),
+  more: (task) => run((state) => ({ ...activate(state, task), ...askLabel(inTask(state, task)) })),
+  acceptAll: (task) => {
+    run(activate, task);
+    actions.acceptAll();
+  },
+  activate: (task) => run(activate, task),
+});
+const detail = new Detail(part("detail"), {
+  accept: () => actions.accept(),
+  reject: () => actions.reject(),
+  remove: () => actions.remove(),
+  reverse: () => actions.reverse(),
+  relabel: () => run(askLabel),
+  option: (item, value) => run(takeOption, item, value),
+  root: (item) => run((state) => attachRoot(state, item.task, item.dep)),
+  edge: (item, edge, by) => run(resizeSpan, item, edge, by),
+});
+const facts = new Facts({
+  counts: part("counts"),
+  minutes: part("minutes"),
+  saved: part("saved"),
+  round: part("round"),
+});
+const sentence = part("sentence");
+const view = new View({ desk, sentence, bars, detail, guidelines, facts, announcer });
+const talk = new Talk(desk, view);
+const actions = pageActions({
+  desk,
+  view,
+  talk,
+  showKeys: openKeys,
+  guidelines: () => guidelines.toggle(),
+});
+const heartbeat = new Heartbeat(api, connection, {
+  lost: () => talk.leaseLost(desk.state.history.doc.values),
+});
+
+useKeys();
+listenToKeyboard(document, {
+  actions,
+  keys: () => keys,
+  isFree: () => !talk.isBusy,
+  usesLetters: () => ownKeys.usesLetters,
+});
+listenToPointer(sentence, pageGestures({ desk, view }));
+listenToDesk();
+listenToButtons();
+const elsewhere = new Elsewhere(owner, desk, () => start());
+elsewhere.begin();
+view.render();
+view.renderSaved();
+if (!isLasting)
+  announcer.say("This browser keeps no journal: do not close the page unsaved.", {
+    isVisible: true,
+  });
+
+/** Send what an earlier visit left in the outbox, then take the next ask. */
+async function start() {
+  if (await deliver(desk)) await takeNext(desk);
+}
+
+function run(command, ...values) {
+  if (!desk.state) return;
+  desk.perform(command(desk.state, ...values));
+  if (!talk.isBusy) view.focusCursor();
+}
+
+/** A click on a label uses it on what is selected, or arms it for the mouse. */
+function clickLabel(state, task, label) {
+  const { kind } = taskOf(state, task);
+  const isSelected = findItem(state, state.ui.selected)?.task === task;
+  const isDirect = kind === "classes" || kind === "tree" || isSelected;
+  const isMarked = state.ui.anchor !== null && (kind === "spans" || kind === "tags");
+  const isLinking = kind === "relations" && state.ui.mode?.kind === "relation";
+  if (isDirect || isMarked || isLinking) return applyLabel(state, task, label);
+  return armLabel(state, task, label);
+}
+
+function inTask(state, task) {
+  return { ...state, ui: { ...state.ui, task } };
+}
+
+function useKeys() {
+  keys = allocateKeys(project.tasks, ownKeys.choice);
+  bars.build(keys);
+  detail.build(keys);
+  return keys;
+}
+
+function openKeys() {
+  showKeys(project, keys, {
+    custom: ownKeys.choice,
+    usesLetters: ownKeys.usesLetters,
+    save: (custom) => {
+      ownKeys.choice = custom;
+      const changed = useKeys();
+      view.render();
+      return changed;
+    },
+    useLetters: (isOn) => (ownKeys.choice = { ...ownKeys.choice, usesLetters: isOn }),
+  });
+}
+
+function listenToDesk() {
+  desk.addEventListener("change", () => {
+    view.render();
+    heartbeat.lease === desk.lease || heartbeat.attach(desk.lease);
+  });
+  desk.addEventListener("arrival", () => view.arrive());
+  desk.addEventListener("say", ({ detail: words }) => announcer.say(words, { isVisible: true }));
+  desk.addEventListener("choose", ({ detail: question }) => talk.choose(question));
+  desk.addEventListener("stale", ({ detail: both }) => talk.stale(both));
+  desk.addEventListener("draft-refused", ({ detail: refusal }) => talk.draftRefused(refusal));
+  desk.addEventListener("answer-refused", ({ detail: refusal }) => talk.answerRefused(refusal));
+  desk.addEventListener("lost", ({ detail: loss }) => talk.lost(loss));
+  desk.addEventListener("problems", ({ detail: problems }) => showProblem(problems[0]));
+  connection.addEventListener("change", () => {
+    view.renderSaved();
+    view.render();
+  });
+}
+
+/** Go to the first thing that stands in the way of submitting, and say what it is. */
+function showProblem({ task, message, at }) {
+  const ui = { mode: null, anchor: null, ...(at === null ? {} : { cursor: at }) };
+  if (desk.state.wanted.includes(task)) ui.task = task;
+  desk.perform({ ui });
+  view.focusCursor();
+  announcer.say(message, { isVisible: true, look: "bad" });
+}
+
+function listenToButtons() {
+  for (const name of ["undo", "skip", "flag", "submit"]) {
+    part(name).addEventListener("click", () => {
+      actions[name]();
+      if (!talk.isBusy) view.focusCursor();
+    });
+  }
+  part("open-keys").addEventListener("click", openKeys);
+  addEventListener("beforeunload", (event) => {
+    if (desk.phase !== PHASE.elsewhere && !isLasting && desk.drafts.hasUnsent)
+      event.preventDefault();
+  });
+}

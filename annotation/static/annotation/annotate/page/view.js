@@ -1,0 +1,176 @@
+// Draws the desk: each part looks at the state and changes only what is different.
+import { element } from "../dom.js";
+import { PHASE } from "../desk/desk.js";
+import { itemsIn, pendingByTask, rangeOf, wantedTasks } from "../model/state.js";
+import { sayWord } from "../sentence/speech.js";
+import { widestLabel } from "../sentence/measure.js";
+import { renderWhy } from "./why.js";
+
+const LAYERS = [
+  { id: "tree", words: "Syntax", kinds: ["tree"] },
+  { id: "relations", words: "Relations", kinds: ["relations"] },
+  { id: "suggestions", words: "Suggestions", kinds: null },
+];
+
+export class View {
+  constructor({ desk, sentence, bars, detail, guidelines, facts, announcer }) {
+    Object.assign(this, { desk, sentence, bars, detail, guidelines, facts, announcer });
+    this.hidden = new Set();
+    this.part = (id) => document.getElementById(id);
+    this.#buildFilters(desk.project);
+    setInterval(() => this.#renderPlace(), 1000);
+  }
+
+  /** Show another ask. */
+  arrive() {
+    const { state } = this.desk;
+    this.part("before").textContent = state.sentence.before ?? "";
+    this.part("after").textContent = state.sentence.after ?? "";
+    const kinds = new Set(wantedTasks(state).map(({ kind }) => kind));
+    document.body.classList.toggle("thumb", !kinds.has("tree") && !kinds.has("relations"));
+    this.drawn = null;
+    this.sentence.show({ sentence: state.sentence, items: this.#items(state) });
+    this.render();
+    this.focusCursor();
+    this.part("stage").parentElement.scrollTop = 0;
+  }
+
+  render() {
+    const { desk } = this;
+    const { state } = desk;
+    this.part("stage").hidden = state === null;
+    this.#renderEmpty();
+    this.bars.render(state);
+    this.detail.render(state);
+    this.guidelines.render(state);
+    renderWhy(this.part("why"), state);
+    this.facts.renderCounts(desk.counts, state?.ask);
+    this.#renderPlace();
+    this.#renderActions();
+    if (state) this.#renderSentence(state);
+  }
+
+  /** Put the keyboard's focus on the word under the cursor. */
+  focusCursor() {
+    const { state } = this.desk;
+    if (!state || document.querySelector("dialog[open]")) return;
+    const node = this.sentence.wordNode(state.ui.cursor);
+    node?.focus({ preventScroll: true });
+    node?.scrollIntoView({ block: "nearest" });
+  }
+
+  #renderSentence(state) {
+    const { ui, history } = state;
+    const key = [history.doc, ui.task, [...this.hidden].join()];
+    if (!this.drawn || key.some((part, i) => part !== this.drawn[i])) {
+      this.drawn = key;
+      this.sentence.draw(this.#items(state), this.#room(state));
+    }
+    const range = ui.anchor === null ? null : rangeOf(ui);
+    const head = ui.mode?.kind === "head" ? ui.mode.word : null;
+    const source = ui.mode?.kind === "relation" ? ui.mode.from : null;
+    this.sentence.mark({ cursor: ui.cursor, range: range ?? source, selected: ui.selected, head });
+    const node = this.sentence.wordNode(ui.cursor);
+    node.setAttribute("aria-label", sayWord(ui.cursor, state.sentence.tokens, this.sentence.items));
+  }
+
+  /** Things to draw, without the layers that are switched off. */
+  #items(state) {
+    const items = itemsIn(state);
+    const isShown = (item) => !(this.hidden.has("suggestions") && item.state === "suggested");
+    for (const kind of Object.keys(items)) items[kind] = items[kind].filter(isShown);
+    if (this.hidden.has("tree")) items.tree = [];
+    if (this.hidden.has("relations")) items.relations = [];
+    const spans = new Set(items.spans.map(({ id }) => id));
+    items.relations = items.relations.filter(({ from, to }) => spans.has(from) && spans.has(to));
+    items.classes = [];
+    return items;
+  }
+
+  /** Room that tags will need, kept free from the start so that words do not move. */
+  #room(state) {
+    const tagTasks = wantedTasks(state).filter(({ kind }) => kind === "tags");
+    const labels = tagTasks.flatMap((task) => task.labels.map(({ name }) => name));
+    return { nTagRows: tagTasks.length, leastWordWidth: widestLabel(labels, this.sentence) };
+  }
+
+  #renderPlace() {
+    const { state, clock } = this.desk;
+    if (!state) {
+      this.part("place").textContent = "";
+      return;
+    }
+    const seconds = Math.floor(clock.seconds);
+    const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const { rank, n_asks: n } = state.ask;
+    const number = (state.sentence.position + 1).toLocaleString();
+    this.part("place").textContent =
+      `Sentence ${number} · ask ${rank.toLocaleString()} of ${n.toLocaleString()} · ${time} on this sentence`;
+  }
+
+  #renderActions() {
+    const { desk } = this;
+    const waiting = desk.state
+      ? pendingByTask(desk.state).reduce((sum, { items }) => sum + items.length, 0)
+      : 0;
+    this.announcer.rest(restingWords(desk, waiting));
+    this.part("submit").disabled = desk.phase !== PHASE.working;
+    this.part("skip").disabled = desk.phase !== PHASE.working;
+    this.part("flag").disabled = desk.state === null;
+  }
+
+  #renderEmpty() {
+    const box = this.part("empty");
+    const words = EMPTY[this.desk.phase];
+    box.hidden = !words || this.desk.state !== null;
+    if (box.hidden || box.dataset.phase === this.desk.phase) return;
+    box.dataset.phase = this.desk.phase;
+    box.replaceChildren(element("h2", {}, words[0]), element("p", {}, words[1]));
+  }
+
+  #buildFilters(project) {
+    const there = LAYERS.filter(
+      ({ kinds }) => !kinds || project.tasks.some(({ kind }) => kinds.includes(kind)),
+    );
+    const boxes = there.map(({ id, words, kinds }) => {
+      const tasks = project.tasks.filter(({ kind }) => kinds?.includes(kind));
+      const input = element("input", { type: "checkbox", checked: true });
+      input.addEventListener("change", () => {
+        this.hidden[input.checked ? "delete" : "add"](id);
+        this.render();
+        this.focusCursor();
+      });
+      const text = tasks.length === 1 ? tasks[0].name : words;
+      return element("label", { class: "check" }, input, text);
+    });
+    this.part("filters").replaceChildren(...boxes);
+  }
+
+  renderSaved() {
+    const words = this.facts.renderSaved(this.desk.connection);
+    if (words) this.announcer.say(words);
+  }
+}
+
+const EMPTY = {
+  [PHASE.loading]: ["Loading…", "The next sentence is on its way."],
+  [PHASE.empty]: [
+    "All done",
+    "Nothing is left for you here. New sentences come with the next round.",
+  ],
+};
+
+function restingWords(desk, waiting) {
+  if (desk.phase === PHASE.sending) return "Sending…";
+  if (desk.phase === PHASE.ahead && !desk.connection.isReached) {
+    return "Your last answer is kept here and is sent when the line is back.";
+  }
+  if (!waiting) return "";
+  const isOne = waiting === 1;
+  if (desk.project.accepts_on_submit) {
+    return `${waiting} ${isOne ? "suggestion" : "suggestions"} will count as yours.`;
+  }
+  return isOne
+    ? "1 suggestion is not checked. It will not count as an answer."
+    : `${waiting} suggestions are not checked. They will not count as answers.`;
+}

@@ -1,0 +1,181 @@
+"""Asks for the annotate page: sentences with suggestions, in the hands of one annotator."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation, Corpus, Membership, Role, Sentence, Suggestion
+from annotation.services.asking import AskRow, put_asks
+
+SCRIPTS = Path(__file__).parents[2] / "annotation" / "static"
+
+ENTITIES = ["ORG", "VESSEL", "PLACE", "DURATION", "DATE", "WEATHER", "CARGO"]
+TREE_LABELS = (
+    "nsubj obj obl nmod case det appos compound nummod amod punct root advmod conj cc mark"
+).split()
+HARBOUR_TASKS = [
+    {"name": "Entities", "kind": "spans", "labels": ENTITIES, "nested": True},
+    {
+        "name": "Notice type",
+        "kind": "classes",
+        "labels": ["Arrival", "Delay", "Closure", "Hazard", "Other"],
+    },
+    {
+        "name": "Syntax",
+        "kind": "tree",
+        "labels": TREE_LABELS,
+        "guidelines": "Attach the phrase to the verb when it says when or how something happened, "
+        "to the noun when it says which one is meant.",
+    },
+    {
+        "name": "Relations",
+        "kind": "relations",
+        "parent": "Entities",
+        "labels": ["located at", "lasts", "issued by", "carries"],
+        "pairs": {
+            "located at": [["VESSEL", "PLACE"]],
+            "lasts": [["VESSEL", "DURATION"]],
+            "carries": [["VESSEL", "CARGO"]],
+        },
+    },
+]
+HARBOUR = (
+    "Velmar Harbour Board held the ferry Aurelia off Brask Quay for two hours in fog on Monday ."
+).split()
+HARBOUR_TREE = [
+    [3, "compound"], [3, "compound"], [4, "nsubj"], [0, "root"], [6, "det"], [4, "obj"],
+    [6, "appos"], [10, "case"], [10, "compound"], [6, "nmod"], [13, "case"], [13, "nummod"],
+    [4, "obl"], [15, "case"], [13, "nmod"], [17, "case"], [4, "obl"], [4, "punct"],
+]  # fmt: skip
+HARBOUR_SPANS = [
+    [0, 3, "ORG"], [0, 1, "PLACE"], [6, 7, "VESSEL"], [8, 10, "PLACE"], [11, 13, "DURATION"],
+    [14, 15, "WEATHER"], [16, 17, "DATE"],
+]  # fmt: skip
+HARBOUR_RELATIONS = [[6, 7, 8, 10, "located at"], [6, 7, 11, 13, "lasts"]]
+HARBOUR_CONFIDENCE = [0.99] * 12 + [0.83, 0.97, 0.54, 0.98, 0.86, 0.99]
+
+
+def harbour_suggestions() -> dict[str, Any]:
+    """Return what the model says about the harbour sentence, with its doubts."""
+    options = [
+        {"value": [4, "obl"], "confidence": 0.41},
+        {"value": [10, "nmod"], "confidence": 0.03},
+    ]
+    tree = [
+        {"value": arc, "confidence": sure, "others": options if i == 14 else []}
+        for i, (arc, sure) in enumerate(zip(HARBOUR_TREE, HARBOUR_CONFIDENCE, strict=True))
+    ]
+    spans = [
+        {"value": span, "confidence": sure, "others": []}
+        for span, sure in zip(HARBOUR_SPANS, [0.9, 0.58, 0.95, 0.9, 0.88, 0.71, 0.97], strict=True)
+    ]
+    links = [
+        {"value": link, "confidence": sure, "others": []}
+        for link, sure in zip(HARBOUR_RELATIONS, [0.8, 0.47], strict=True)
+    ]
+    classes = [
+        {"value": "Delay", "confidence": 0.57, "others": [{"value": "Hazard", "confidence": 0.38}]}
+    ]
+    return {
+        "Entities": _suggestion(HARBOUR_SPANS, 0.63, spans),
+        "Notice type": _suggestion("Delay", 0.57, classes),
+        "Syntax": _suggestion(HARBOUR_TREE, 0.51, tree),
+        "Relations": _suggestion(HARBOUR_RELATIONS, 0.44, links),
+    }
+
+
+def _suggestion(value: Any, confidence: float, items: list[Any]) -> dict[str, Any]:
+    return {"value": value, "confidence": confidence, "details": {"items": items}}
+
+
+@dataclass
+class Given:
+    """One sentence to ask about."""
+
+    tokens: Sequence[str]
+    suggestions: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Sequence[str] | None = None  # names; without them all of the project
+    offsets: Sequence[Sequence[int]] | None = None
+    reason: Mapping[str, Any] = field(default_factory=dict)
+    confidences: Mapping[str, float] = field(default_factory=dict)
+
+
+class Queue:
+    """A project with asks, and what its annotator has answered."""
+
+    def __init__(self, project: Any, annotator: Any) -> None:
+        self.project = project
+        self.annotator = annotator
+        self.url = f"/projects/{project.pk}/annotate/"
+
+    def answers(self, position: int = 0) -> dict[str, Any]:
+        """Return the annotator's stored answers to the sentence at a position."""
+        rows = Annotation.objects.filter(
+            author=self.annotator, sentence__project=self.project, sentence__position=position
+        )
+        return dict(rows.values_list("task__name", "value"))
+
+
+@pytest.fixture
+def make_queue(person: Any, make_project: Any) -> Callable[..., Queue]:
+    """A function that makes a project with tasks and asks about sentences, in order."""
+
+    def make_queue(
+        given: Sequence[Given], *, tasks: Any = None, name: str = "ilse", **values: Any
+    ) -> Queue:
+        owner, annotator = person(f"{name}-owner"), person(name)
+        project = make_project(owner, tasks=tasks or HARBOUR_TASKS, **values)
+        Membership.objects.create(project=project, user=annotator, role=Role.ANNOTATOR)
+        corpus = Corpus.objects.create(project=project, name="notices", format="text")
+        sentences = [_store(project, corpus, i, item) for i, item in enumerate(given)]
+        every = [task.name for task in project.tasks.all()]
+        rows = [
+            AskRow(s.pk, g.tasks or every, reason=g.reason, confidences=g.confidences)
+            for s, g in zip(sentences, given, strict=True)
+        ]
+        put_asks(project=project, round=None, rows=rows)
+        return Queue(project, annotator)
+
+    return make_queue
+
+
+def _store(project: Any, corpus: Any, position: int, given: Given) -> Sentence:
+    text, offsets = " ".join(given.tokens), []
+    start = 0
+    for token in given.tokens:
+        offsets.append([start, start + len(token)])
+        start += len(token) + 1
+    sentence = Sentence.objects.create(
+        project=project, corpus=corpus, position=position, text=text, tokens=list(given.tokens),
+        offsets=given.offsets or offsets, n_tokens=len(given.tokens),
+    )  # fmt: skip
+    for task in project.tasks.all():
+        if task.name in given.suggestions:
+            Suggestion.objects.create(
+                sentence=sentence, task=task, source="test", created_at=timezone.now(),
+                **given.suggestions[task.name],
+            )  # fmt: skip
+    return sentence
+
+
+@pytest.fixture
+def modules(browser: Any) -> Any:
+    """A blank page on which the page's own scripts can be imported, without a server."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("http://tandem.test/**", _serve_script)
+    page.goto("http://tandem.test/")
+    yield page
+    context.close()
+
+
+def _serve_script(route: Any) -> None:
+    path = route.request.url.removeprefix("http://tandem.test/")
+    if not path:
+        route.fulfill(body="<!doctype html><title>scripts</title>", content_type="text/html")
+        return
+    route.fulfill(body=(SCRIPTS / path).read_text(), content_type="text/javascript")
