@@ -2,7 +2,18 @@
 
 import zlib
 
-from annotation.formats import conll2003, conllu, delimited, doccano, ie, jsonl, slu, text
+from annotation.formats import (
+    brat,
+    conll2003,
+    conllu,
+    delimited,
+    doccano,
+    ie,
+    jsonl,
+    labelstudio,
+    slu,
+    text,
+)
 from annotation.formats.format import Format
 from annotation.formats.opening import GZIP_MAGIC
 from mtl_engine.errors import UnknownName
@@ -19,6 +30,8 @@ _FORMATS: dict[str, Format] = {
         slu.FORMAT,
         ie.FORMAT,
         doccano.FORMAT,
+        labelstudio.FORMAT,
+        brat.FORMAT,
     )
 }
 

@@ -27,6 +27,7 @@ class Link:
     source: Any
     target: Any
     label: str
+    id: Any = None
 
 
 def spans_layer(
@@ -59,6 +60,17 @@ def relations_layer(
         found.append([*source[:2], *target[:2], link.label])
     distinct = [list(item) for item in dict.fromkeys(map(tuple, found))]
     return layer_of(name, "relations", distinct, tokens, parent=parent, parent_spans=spans)
+
+
+def answers_by_id(
+    regions: Sequence[Region], links: Iterable[Link], text: str, offsets: Offsets
+) -> dict[Any, list[Any]]:
+    """The span or relation in tokens of each id."""
+    spans = _snapped("", regions, text, offsets)
+    found = {region.id: span for region, span in zip(regions, spans, strict=True)}
+    for link in links:
+        found[link.id] = [*found[link.source][:2], *found[link.target][:2], link.label]
+    return found
 
 
 def _snapped(name: str, regions: Sequence[Region], text: str, offsets: Offsets) -> list[list[Any]]:

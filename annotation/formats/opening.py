@@ -16,6 +16,7 @@ from annotation.formats.records import FormatError, Problem, Unreadable
 
 GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 18
+_NUL = "a NUL character, which no text has; is this a text file?"
 
 
 class Source:
@@ -149,6 +150,18 @@ class Source:
         most = self.options.limits.line_characters
         if len(line) > most:
             self.stop(number, f"a line of more than {most:,} characters, the limit; break the line")
+
+
+def decode_whole(data: bytes, encoding: str) -> str:
+    """The text of a file that is small enough to be read at once; raises ValueError."""
+    decoder = _decoder(encoding)
+    try:
+        text = decoder.decode(data, True)
+    except UnicodeDecodeError as error:
+        raise ValueError(_undecodable(error)) from error
+    if "\0" in text:
+        raise ValueError(_NUL)
+    return text
 
 
 def _uncompressed(stream: BinaryIO) -> BinaryIO:
