@@ -14,9 +14,9 @@ from annotation.services.uploads import Upload, find_upload, keep_upload
 AUTO = "auto"
 HEAD_BYTES = 65_536
 LABELS = (
-    ("gold", "gold", "They are right: models learn from them and are measured by them."),
-    ("suggestions", "suggestions", "A machine made them: people see, check and correct them."),
-    ("annotations", "one person's answers", "Somebody made them: they count as that person's."),
+    ("gold", "as gold", "They are right: models learn from them and are measured by them."),
+    ("suggestions", "as suggestions", "A machine made them: people see, check and correct them."),
+    ("annotations", "as one person's answers", "Somebody made them: they count as that person's."),
     ("none", "not at all", "Only the sentences are taken."),
 )
 SCHEMES = [("", "recognised"), *((name, name) for name in ("IOB1", "IOB2", "IO", "BIOES"))]
@@ -33,7 +33,7 @@ class ImportForm(forms.Form):
     upload = forms.CharField(required=False, widget=forms.HiddenInput, max_length=64)
     format = forms.ChoiceField()
     labels = forms.ChoiceField(
-        label="Labels are taken as",
+        label="Labels are taken",
         choices=[(value, words) for value, words, _ in LABELS],
         widget=forms.RadioSelect,
         initial="gold",

@@ -80,7 +80,13 @@ def edit_task(request: HttpRequest, project_id: int, task_id: int) -> HttpRespon
         else:
             messages.success(request, f"{task.name} is changed.")
             return redirect("tasks", project.pk)
-    context = {"task": task, "form": form, "formset": rows, "part": "tasks"}
+    context = {
+        "task": task,
+        "form": form,
+        "formset": rows,
+        "has_colours": task.kind in (Task.Kind.SPANS, Task.Kind.TAGS),
+        "part": "tasks",
+    }
     status = 400 if form.errors or any(rows.errors) else 200
     return render_in_project(
         request, "annotation/edit_task.html", project, "settings", context, status=status
