@@ -23,6 +23,7 @@ from torch import Tensor
 from mtl_engine.config import EngineConfig
 from mtl_engine.encoders import load_encoder
 from mtl_engine.errors import EngineError
+from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.model_card import model_card
 from mtl_engine.policies import Feedback
@@ -52,7 +53,7 @@ def save_model(
         "data_hash": data_hash,
         "versions": {name: version(name) for name in ("torch", "transformers", "safetensors")},
     }
-    with _written_then_moved(Path(folder)) as new:
+    with written_then_moved(Path(folder)) as new:
         save_file(_contiguous(model.state_dict()), new / WEIGHTS)
         (new / ENCODER).mkdir()
         model.encoder.save_parts(new / ENCODER)
@@ -96,7 +97,7 @@ def save_snapshot(state: TrainingState, folder: Path | str) -> None:
     """Write all that a training needs to go on; an older snapshot there is replaced."""
     values = {name: getattr(state, name) for name in vars(state) if name not in PARTS}
     values["history"] = [asdict(feedback) for feedback in state.history]
-    with _written_then_moved(Path(folder)) as new:
+    with written_then_moved(Path(folder)) as new:
         for part in PARTS:
             save_file(_contiguous(getattr(state, part)), new / f"{part}.safetensors")
         _write_json(new / "snapshot.json", values)
@@ -117,11 +118,13 @@ def load_snapshot(folder: Path | str) -> TrainingState:
 
 def task_from(values: Mapping[str, Any]) -> TaskSpec:
     """Return a task from its JSON."""
-    return TaskSpec(**{**values, "labels": tuple(values["labels"])})
+    task = RegressionTask if values["kind"] == "regression" else TaskSpec
+    return task(**{**values, "labels": tuple(values["labels"])})
 
 
 @contextmanager
-def _written_then_moved(folder: Path) -> Iterator[Path]:
+def written_then_moved(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to, and put it in place of the wanted one when all went well."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtl_engine.features import FeatureStore
-from mtl_engine.metrics import MAIN_SCORE, answer_scores, sentence_accuracy
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction.predict import BATCH_TOKENS, predict
 from mtl_engine.types import Answer, Example
@@ -58,13 +57,13 @@ def evaluate(
             continue
         gold = [examples[row].labels[task.name] for row in rows]
         predicted = [predictions[row].answers[task.name] for row in rows]
-        metrics = answer_scores(task.kind, gold, predicted)
         sizes = [len(examples[row].tokens) for row in rows]
+        judgement = model.head(task.name).judge(gold, predicted, sizes)
         results[task.name] = TaskResult(
-            metrics=metrics,
-            main=metrics[MAIN_SCORE[task.kind]],
+            metrics=judgement.metrics,
+            main=judgement.main,
             rows=np.array(rows),
-            accuracy=sentence_accuracy(task.kind, gold, predicted, sizes),
+            accuracy=judgement.accuracy,
             confidence=np.array([predictions[row].confidence[task.name] for row in rows]),
             predicted=predicted,
         )

@@ -49,8 +49,8 @@ class PaddedBlock(nn.Module):
 
     def forward(self, rows: Tensor, pack: Pack) -> Tensor:  # (N, h)
         encoder = self._encoder.module
-        grid = pack.spread(rows)
         is_read = read_places(pack)
+        grid = pack.spread(rows) * is_read[:, :, None]  # the convolution sees padding as zeros
         output, _ = self.layer(
             grid,
             encoder.get_attention_mask(is_read),

@@ -57,7 +57,7 @@ def pretrained_transformer(config: EncoderConfig) -> TransformerEncoder:
     try:
         with _no_progress_bar():
             model = AutoModel.from_pretrained(source)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise EngineError(
             f"EncoderConfig key 'name' is '{config.name}', which is neither '{BUNDLED}', nor a "
             f"directory with a Hugging Face encoder, nor a name found on the hub: {error}"

@@ -6,6 +6,7 @@ from mtl_engine.config import ModelConfig
 from mtl_engine.heads.classes import ClassHead
 from mtl_engine.heads.interface import Head, Reading, States
 from mtl_engine.heads.nested_spans import SpanHead
+from mtl_engine.heads.regression import RegressionHead, RegressionTask
 from mtl_engine.heads.relations import RelationHead
 from mtl_engine.heads.spans import FlatSpanHead
 from mtl_engine.heads.tags import TagHead
@@ -21,6 +22,8 @@ def new_head(task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: Mode
     Spans that nest, and spans that a relations task links, are read from candidate spans; other
     spans from BIO tags.
     """
+    if isinstance(task, RegressionTask):
+        return RegressionHead(task, width, dropout=config.dropout)
     match task.kind:
         case "tags":
             return TagHead(task, width, dropout=config.dropout, has_crf=config.has_crf)

@@ -5,7 +5,7 @@ the trainer selects their states first, so no head ever masks a missing answer.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from mtl_engine.confidence import entropy_confidence, summed_entropy
 from mtl_engine.encoders.pack import mean_by, within
 from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.metrics import MAIN_SCORE, answer_scores, sentence_accuracy
 from mtl_engine.types import Answer, TaskSpec
 
 
@@ -35,6 +36,10 @@ class States:
     def mean_by_sentence(self, values: Tensor) -> Tensor:
         """Return (B,) means of one value per word."""
         return mean_by(values, self.sentence_of_word, len(self.counts))
+
+    def in_single_precision(self) -> "States":
+        """Return the states in single precision, whatever the encoder computed in."""
+        return States(self.words.float(), self.counts, self.pooled.float())
 
     def select(self, rows: Sequence[int]) -> "States":
         """Return the states of some sentences, in the given order."""
@@ -86,6 +91,15 @@ class Reading(ABC):
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """How good a task's answers are."""
+
+    metrics: Mapping[str, float]
+    main: float  # the metric that early stopping and curves use
+    accuracy: np.ndarray  # (n,) of each sentence, in [0, 1]
+
+
+@dataclass(frozen=True)
 class Parent:
     """What a relations head is told of its parent task while it learns."""
 
@@ -129,6 +143,14 @@ class Head(nn.Module, ABC):
         self, scores: Any, targets: Sequence[Any]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return logits (rows, s) and right columns (rows,) to fit a temperature on."""
+
+    def judge(
+        self, gold: Sequence[Answer], predicted: Sequence[Answer], sizes: Sequence[int]
+    ) -> Judgement:
+        """Return the scores of predicted answers; ``sizes`` are the sentences' words."""
+        metrics = answer_scores(self.task.kind, gold, predicted)
+        accuracy = sentence_accuracy(self.task.kind, gold, predicted, sizes)
+        return Judgement(metrics, metrics[MAIN_SCORE[self.task.kind]], accuracy)
 
     def output_names(self) -> dict[str, list[str]]:
         """Return, for each weight whose rows are outputs, what the rows stand for."""

@@ -13,6 +13,7 @@ from mtl_engine.encoders.pack import Pack, Pieces, collate
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.features import FeatureStore, frozen_features
 from mtl_engine.model import MultiTaskModel
+from mtl_engine.precision import Precision, chosen_precision
 from mtl_engine.prediction.dropout import DropoutScope, dropout_votes
 from mtl_engine.types import Answer
 
@@ -48,6 +49,7 @@ class Request:
     dropout: DropoutScope
     seed: int
     is_greedy: bool
+    precision: Precision
 
 
 def predict(
@@ -63,11 +65,13 @@ def predict(
     dropout: DropoutScope = "full",
     seed: int = 0,
     is_greedy: bool = False,
+    precision: Precision = "float32",
 ) -> Iterator[Prediction]:
     """Yield a prediction per sentence, in their order; at most 2,048 sentences are held at once.
 
     ``features`` keeps what the frozen part computes; ``dropout`` "full" draws votes with dropout
     everywhere (the paper's), "top" only above the frozen part, which is then computed once.
+    ``precision`` "auto" lets the encoder compute in bfloat16 if that is measured faster here.
     """
     request = Request(
         tasks=tuple(tasks or [task.name for task in model.tasks]),
@@ -77,6 +81,7 @@ def predict(
         dropout=dropout,
         seed=seed,
         is_greedy=is_greedy,
+        precision=precision,
     )
     model.with_parents(request.tasks)
     remaining = iter(sentences)
@@ -108,7 +113,9 @@ def _predict_batch(
     columns: dict[str, dict[str, Sequence[Any]]] = {name: {} for name in COLUMNS}
     vectors: np.ndarray | None = None
     if request.outputs - {"votes"}:
-        states = model.states(pack, model.with_parents(request.tasks), features)
+        with chosen_precision(request.precision):
+            states = model.states(pack, model.with_parents(request.tasks), features)
+        states = {name: its_states.in_single_precision() for name, its_states in states.items()}
         scores = model.scores_of(states)
         for task in request.tasks:
             reading = model.head(task).read(

@@ -1,0 +1,71 @@
+"""Settings: strict, and back and forth through plain dictionaries."""
+
+import json
+
+import pytest
+
+from mtl_engine.config import EngineConfig, TrainingConfig
+from mtl_engine.errors import EngineError, UnknownName
+
+
+def test_settings_survive_a_way_through_json():
+    config = EngineConfig.from_dict(
+        {
+            "encoder": {"kind": "bilstm", "width": 64},
+            "model": {"architecture": "CMT"},
+            "training": {"seed": 7, "task_weights": {"ner": 2}, "learning_rate": 1},
+        }
+    )
+    assert config.training.task_weights == {"ner": 2.0}
+    assert EngineConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_the_defaults_are_the_measured_ones():
+    training = EngineConfig().training
+    assert (training.learning_rate, training.head_factor, training.batch_size) == (4e-4, 10, 8)
+    assert EngineConfig().encoder.frozen_layers == 2
+    assert EngineConfig().model.architecture == "SMT"
+
+
+@pytest.mark.parametrize(("n", "epochs"), [(10, 20), (50, 20), (100, 16), (190, 9), (5000, 8)])
+def test_epochs_follow_the_number_of_sentences(n, epochs):
+    assert TrainingConfig().epochs_for(n) == epochs
+    assert TrainingConfig(epochs=3).epochs_for(n) == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ({"trainig": {}}, ["trainig", "Did you mean 'training'", "encoder, model, training"]),
+        ({"training": {"lr": 1}}, ["TrainingConfig key 'lr'", "learning_rate"]),
+        ({"model": {"architecture": "XMT"}}, ["'XMT'", "CMT, SMT, ST"]),
+        ({"training": {"policy": "sizes"}}, ["'sizes'", "Did you mean 'size'"]),
+    ],
+)
+def test_an_unknown_name_is_named_with_the_known_ones(values, parts):
+    with pytest.raises(UnknownName) as error:
+        EngineConfig.from_dict(values)
+    assert all(part in str(error.value) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ({"training": {"batch_size": 0}}, ["'batch_size' is 0", "1 or more"]),
+        ({"training": {"batch_size": 2.5}}, ["'batch_size' is 2.5", "int"]),
+        ({"training": {"batch_size": True}}, ["'batch_size' is True", "int"]),
+        ({"training": {"learning_rate": float("nan")}}, ["'learning_rate' is nan"]),
+        ({"training": {"learning_rate": "fast"}}, ["'fast'", "float"]),
+        ({"training": {"label_smoothing": 1}}, ["'label_smoothing' is 1.0"]),
+        ({"training": {"task_weights": {"a": -1}}}, ["'task_weights'", "0 or more"]),
+        ({"training": {"task_weights": [1]}}, ["'task_weights' is [1]", "task name to weight"]),
+        ({"training": 3}, ["'training' is 3", "seed"]),
+        ({"model": {"dropout": 1}}, ["'dropout' is 1.0", "dropout < 1"]),
+        ({"encoder": {"max_word_pieces": 600}}, ["'max_word_pieces' is 600", "510"]),
+        ({"encoder": {"frozen_layers": -2}}, ["'frozen_layers' is -2", "-1 or more"]),
+    ],
+)
+def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(values, parts):
+    with pytest.raises(EngineError) as error:
+        EngineConfig.from_dict(values)
+    assert all(part in str(error.value) for part in parts)

@@ -1,0 +1,188 @@
+"""Encoders: the same vectors as the models they come from, for every family."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+
+from mtl_engine.config import EncoderConfig
+from mtl_engine.encoders import new_encoder
+from mtl_engine.encoders.families import take_apart
+from mtl_engine.encoders.pack import Pieces, collate
+from mtl_engine.errors import EngineError, UnknownName
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+SIZES = {"num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 2, "vocab_size": 50}
+BERT_LIKE = {**SIZES, "intermediate_size": 32, "max_position_embeddings": 40}
+FAMILIES = {
+    "bert": BERT_LIKE,
+    "roberta": {**BERT_LIKE, "pad_token_id": 1},
+    "xlm-roberta": {**BERT_LIKE, "pad_token_id": 1},
+    "camembert": {**BERT_LIKE, "pad_token_id": 1},
+    "distilbert": {"n_layers": 2, "dim": 16, "n_heads": 2, "hidden_dim": 32, "vocab_size": 50},
+    "deberta": {
+        **BERT_LIKE,
+        "relative_attention": True,
+        "pos_att_type": ["c2p", "p2c"],
+        "max_relative_positions": -1,
+    },
+    "deberta-v2": {
+        **BERT_LIKE,
+        "relative_attention": True,
+        "pos_att_type": ["c2p", "p2c"],
+        "position_buckets": 8,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "conv_kernel_size": 3,
+        "position_biased_input": False,
+    },
+}
+LENGTHS = (7, 3, 5)
+
+
+def hugging_face_model(family):
+    from transformers import AutoConfig, AutoModel
+
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(family, **FAMILIES[family])
+    model = AutoModel.from_config(config, attn_implementation="eager").eval()
+    for weight in model.parameters():  # fresh biases and norms are constants, which hide errors
+        weight.data += 0.1 * torch.randn_like(weight)
+    return model
+
+
+def numbered_sentences():
+    rng = np.random.default_rng(0)
+    ids = [rng.integers(5, 50, length).astype(np.int32) for length in LENGTHS]
+    return [
+        Pieces(i, np.array([len(i)], dtype=np.int32), np.arange(len(i), dtype=np.int32))
+        for i in ids
+    ]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_packed_parts_compute_what_the_whole_model_computes(family):
+    model = hugging_face_model(family)
+    sentences = numbered_sentences()
+    padded = torch.full((3, 7), model.config.pad_token_id or 0)
+    mask = torch.zeros(3, 7, dtype=torch.long)
+    for row, sentence in enumerate(sentences):
+        padded[row, : len(sentence)] = torch.from_numpy(sentence.ids).long()
+        mask[row, : len(sentence)] = 1
+    embeddings, layers, n_positions = take_apart(model)
+    pack = collate(sentences)
+    with torch.no_grad():
+        expected = model(input_ids=padded, attention_mask=mask).last_hidden_state[mask.bool()]
+        rows = embeddings.eval()(pack)
+        for layer in layers:
+            rows = layer.eval()(rows, pack)
+    assert n_positions >= 38
+    torch.testing.assert_close(rows, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_an_unknown_family_is_named_with_the_known_ones():
+    from transformers import GPT2Config, GPT2Model
+
+    model = GPT2Model(GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=10))
+    with pytest.raises(UnknownName, match=r"'gpt2'.*bert, camembert"):
+        take_apart(model)
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return new_encoder(EncoderConfig(frozen_layers=2))
+
+
+def test_the_bundled_encoder_needs_no_network_and_reads_words(bundled):
+    assert (bundled.width, len(bundled.layers)) == (384, 6)
+    (pieces,) = bundled.read([("Tokenization", "matters", "")])
+    _, tokenizer = bundled.original
+    whole = tokenizer([["Tokenization", "matters"]], is_split_into_words=True)
+    assert pieces.ids.tolist()[:-2] == whole["input_ids"][0][:-1]
+    assert pieces.ids[-2] == tokenizer.unk_token_id
+    assert len(pieces.firsts) == 3
+
+
+def test_the_bundled_encoder_gives_the_vectors_of_the_model_it_comes_from(bundled):
+    model, tokenizer = bundled.original
+    tokens = ["a", "man", "is", "eating", "croissants"]
+    batch = tokenizer([tokens], is_split_into_words=True, return_tensors="pt")
+    with torch.no_grad():
+        expected = model.eval()(**batch).last_hidden_state[0]
+        pack = collate(bundled.eval().read([tokens]))
+        rows = bundled.bottom(pack)
+        for layer in bundled.layers[2:]:
+            rows = layer(rows, pack)
+    torch.testing.assert_close(rows, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_freezing_stops_learning_and_dropout_at_the_bottom_only(bundled):
+    bundled.train()
+    assert not any(w.requires_grad for w in bundled.embeddings.parameters())
+    assert not any(w.requires_grad for w in bundled.layers[:2].parameters())
+    assert all(w.requires_grad for w in bundled.layers[2:].parameters())
+    assert [layer.dropout.training for layer in bundled.layers] == [False, False, *[True] * 4]
+
+
+def test_a_directory_without_an_encoder_is_refused(tmp_path):
+    with pytest.raises(EngineError, match="neither 'bundled', nor a"):
+        new_encoder(EncoderConfig(name=str(tmp_path)))
+
+
+def test_any_encoder_directory_can_be_read(tmp_path):
+    from transformers import BertTokenizerFast
+
+    model = hugging_face_model("bert")
+    model.save_pretrained(tmp_path)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hel", "##lo", "world"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    encoder = new_encoder(EncoderConfig(name=str(tmp_path), frozen_layers=-1, max_pieces=512))
+    (pieces,) = encoder.read([("hello", "world")])
+    assert pieces.ids.tolist() == [2, 5, 6, 7, 3]
+    (long,) = encoder.read([("world",) * 100])
+    assert long.windows.max() == 40  # the model has only 40 positions
+
+
+def test_a_bilstm_sees_three_words_on_each_side():
+    words = [f"w{number}" for number in range(20)]
+    config = EncoderConfig(kind="bilstm", width=8, layers=1, context=3, frozen_layers=-1)
+    encoder = new_encoder(config, words).eval()
+    changed = [*words[:10], "other", *words[11:]]
+    with torch.no_grad():
+        before, after = (encoder.bottom(collate(encoder.read([s]))) for s in (words, changed))
+    is_different = (before != after).any(1).tolist()
+    assert is_different == [7 <= place <= 13 for place in range(20)]
+
+
+def test_a_bilstm_does_not_look_into_the_neighbouring_sentence():
+    config = EncoderConfig(kind="bilstm", width=8, layers=1, frozen_layers=-1)
+    encoder = new_encoder(config, ["a", "b", "c"]).eval()
+    with torch.no_grad():
+        alone = encoder.bottom(collate(encoder.read([("a", "b")])))
+        beside = encoder.bottom(collate(encoder.read([("a", "b"), ("c", "c")])))
+    torch.testing.assert_close(alone, beside[:2])
+
+
+def test_a_bilstm_takes_vectors_from_a_file_or_from_the_bundled_encoder(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("2 3\nyes 1 2 3\nno 4 5 6\n")
+    config = EncoderConfig(kind="bilstm", width=8, layers=1, vectors=str(path))
+    table = new_encoder(config, ["no", "maybe"]).embeddings.vectors.weight
+    assert table[2:].tolist() == [[0, 0, 0], [4, 5, 6]]  # maybe, no
+    bundled = EncoderConfig(kind="bilstm", width=8, layers=1, vectors="bundled")
+    assert new_encoder(bundled, ["no"]).embeddings.vectors.weight.shape == (3, 384)
+
+
+def test_bad_word_vectors_are_refused(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("yes 1 2 3\nno 4 5\n")
+    config = EncoderConfig(kind="bilstm", width=8, vectors=str(path))
+    with pytest.raises(EngineError, match=r"vectors\.txt:2 has 2 numbers"):
+        new_encoder(config, ["yes"])
+    with pytest.raises(EngineError, match="'vectors' is 'nowhere'"):
+        new_encoder(EncoderConfig(kind="bilstm", width=8, vectors="nowhere"), ["yes"])
+    with pytest.raises(EngineError, match="even"):
+        new_encoder(EncoderConfig(kind="bilstm", width=7), ["yes"])

@@ -1,0 +1,364 @@
+"""Heads: losses against hand-made numbers, decoding against enumeration."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+
+from mtl_engine.config import ModelConfig
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.heads import States, new_head
+from mtl_engine.heads.candidates import candidate_number, candidates
+from mtl_engine.heads.crf import Crf
+from mtl_engine.heads.interface import Parent
+from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
+from mtl_engine.heads.nested_spans import SpanScores
+from mtl_engine.heads.spanning_tree import are_trees, best_heads
+from mtl_engine.heads.tags import TagScores
+from mtl_engine.heads.tree import TreeTarget
+from mtl_engine.types import TaskSpec
+from tests.mtl_engine.corpus import MOVES, SPANS, TASKS
+
+WIDTH = 6
+
+
+def states_of(*counts, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return States(
+        words=torch.randn(sum(counts), WIDTH, generator=generator),
+        counts=np.array(counts),
+        pooled=torch.randn(len(counts), WIDTH, generator=generator),
+    )
+
+
+def head_for(task, *others, **config):
+    torch.manual_seed(0)
+    return new_head(task, [task, *others], WIDTH, ModelConfig(**config)).eval()
+
+
+# losses
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "loss"), [(0.2, 0.5031793529), (0.1, 0.3365126862), (0.0, 0.1698460196)]
+)
+def test_label_smoothing_spreads_over_all_classes(smoothing, loss):
+    logits, target = torch.tensor([[2.0, 0.0, -1.0]]), torch.tensor([0])
+    assert cross_entropy(logits, target, smoothing).item() == pytest.approx(loss, abs=1e-6)
+    everything = torch.ones(1, 3, dtype=torch.bool)
+    masked = masked_cross_entropy(logits, target, everything, smoothing)
+    assert masked.item() == pytest.approx(loss, abs=1e-6)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_inadmissible_classes_take_no_part_in_the_loss(smoothing):
+    wide = torch.tensor([[2.0, 9.0, 0.0, -1.0, 5.0]])
+    mask = torch.tensor([[True, False, True, True, False]])
+    narrow = wide[mask][None]
+    assert masked_cross_entropy(wide, torch.tensor([2]), mask, smoothing).item() == pytest.approx(
+        cross_entropy(narrow, torch.tensor([1]), smoothing).item()
+    )
+
+
+def test_a_tag_loss_is_the_mean_over_words_of_each_sentence():
+    head = head_for(TaskSpec("pos", "tags", ("a", "b")))
+    logits = torch.tensor([[0.0, 0.0], [0.0, 0.0], [np.log(3.0), 0.0]])
+    scores = TagScores(states_of(2, 1), logits)
+    losses = head.losses(scores, [head.encode(2, ["a", "b"]), head.encode(1, ["b"])], 0.0)
+    assert losses.tolist() == pytest.approx([np.log(2), np.log(4)], abs=1e-6)
+
+
+def test_arc_smoothing_counts_the_admissible_heads_of_each_sentence_only():
+    head = head_for(TASKS[3], arc_width=4, label_width=3)
+    states = states_of(2, 4)
+    targets = [
+        TreeTarget(np.array([2, 0]), np.array([0, 1])),
+        TreeTarget(np.array([0, 1, 2, 2]), np.array([1, 2, 3, 4])),
+    ]
+    together = head.losses(head(states), targets, 0.2)
+    alone = [
+        head.losses(head(states.select([row])), [targets[row]], 0.2).item() for row in range(2)
+    ]
+    assert together.tolist() == pytest.approx(alone, abs=1e-5)
+
+
+# conditional random field
+
+
+def enumerate_paths(crf, logits):
+    """Return {path: score} for one sentence, by brute force."""
+    scores = {}
+    for path in product(range(logits.shape[1]), repeat=len(logits)):
+        score = crf.start[path[0]] + crf.end[path[-1]]
+        score = score + sum(logits[t, tag] for t, tag in enumerate(path))
+        score = score + sum(crf.follow[a, b] for a, b in pairwise(path))
+        scores[path] = float(score)
+    return scores
+
+
+@pytest.fixture
+def crf():
+    torch.manual_seed(1)
+    crf = Crf(3)
+    for weight in crf.parameters():
+        torch.nn.init.normal_(weight)
+    return crf.requires_grad_(False)
+
+
+def test_a_crf_agrees_with_enumeration(crf):
+    counts = np.array([3, 1, 2])
+    logits = torch.randn(6, 3)
+    gold = torch.tensor([0, 2, 1, 1, 2, 2])
+    smoothing = 0.1
+    losses = crf.losses(logits, gold, counts, smoothing)
+    marginals, best = crf.marginals(logits, counts), crf.best(logits, counts)
+    for row, (start, end) in enumerate([(0, 3), (3, 4), (4, 6)]):
+        paths = enumerate_paths(crf, logits[start:end])
+        values = np.array(list(paths.values()))
+        norm = np.log(np.exp(values).sum())
+        right = paths[tuple(gold[start:end].tolist())]
+        expected = norm - (1 - smoothing) * right - smoothing * values.mean()
+        assert losses[row].item() == pytest.approx(expected / (end - start), abs=1e-4)
+        assert tuple(best[start:end]) == max(paths, key=paths.get)
+        for place in range(end - start):
+            for tag in range(3):
+                mass = sum(np.exp(v - norm) for path, v in paths.items() if path[place] == tag)
+                assert marginals[start + place, tag] == pytest.approx(mass, abs=1e-4)
+
+
+# spans
+
+
+def test_flat_spans_go_through_tags_and_back():
+    head = head_for(TaskSpec("ner", "spans", ("PER", "LOC")))
+    tags = head.encode(5, [[0, 2, "PER"], [2, 3, "PER"], [4, 5, "LOC"]])
+    assert [head.names[tag] for tag in tags] == ["B-PER", "I-PER", "B-PER", "O", "B-LOC"]
+    logits = torch.full((5, 5), -5.0)
+    logits[range(5), tags] = 5.0
+    reading = head.read(TagScores(states_of(5), logits))
+    assert reading.answers() == [[[0, 2, "PER"], [2, 3, "PER"], [4, 5, "LOC"]]]
+    assert reading.expected_items()[0] == pytest.approx(3, abs=0.01)
+
+
+def test_a_span_is_as_sure_as_the_geometric_mean_of_its_words():
+    head = head_for(TaskSpec("ner", "spans", ("X",)))
+    probabilities = torch.tensor([[0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.9, 0.05, 0.05]])
+    reading = head.read(TagScores(states_of(3), probabilities.log()))
+    assert reading.answers() == [[[0, 2, "X"]]]
+    assert reading.item_confidence()[0] == pytest.approx([np.sqrt(0.8 * 0.5)])
+
+
+def test_overlapping_spans_of_a_flat_task_are_refused():
+    with pytest.raises(EngineError, match="flat.*overlap"):
+        head_for(TaskSpec("ner", "spans", ("X",))).encode(4, [[0, 3, "X"], [2, 4, "X"]])
+
+
+@pytest.mark.parametrize("span", [[0, 0, "X"], [2, 1, "X"], [0, 5, "X"], [-1, 2, "X"]])
+def test_a_span_outside_its_sentence_is_refused(span):
+    for is_nested in (False, True):
+        with pytest.raises(EngineError, match="0 <= start < end <= 4"):
+            head_for(TaskSpec("ner", "spans", ("X",), is_nested=is_nested)).encode(4, [span])
+
+
+def test_candidates_are_all_runs_of_at_most_so_many_words():
+    found = candidates(np.array([3, 1]), 2)
+    spans = list(zip(found.sentence, found.start, found.end, strict=True))
+    assert spans == [(0, 0, 1), (0, 0, 2), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 0, 1)]
+    assert found.counts.tolist() == [5, 1]
+    assert found.first_row.tolist() == [0, 0, 1, 1, 2, 3]
+    assert found.last_row.tolist() == [0, 1, 1, 2, 2, 3]
+    for number, (_, start, end) in enumerate(spans[:5]):
+        assert candidate_number(3, start, end, 2) == number
+    assert candidate_number(3, 0, 3, 2) is None
+
+
+def span_scores(head, counts, labels):
+    """Return scores that favour the given {(sentence, start, end): (label, logit)}."""
+    spans = candidates(np.array(counts), head.max_width)
+    logits = torch.zeros(len(spans.start), 1 + len(head.task.labels))
+    logits[:, 0] = 2.0
+    for number, key in enumerate(zip(spans.sentence, spans.start, spans.end, strict=True)):
+        if key in labels:
+            label, logit = labels[key]
+            logits[number, 1 + head.index[label]] = logit
+    return SpanScores(states_of(*counts), spans, logits)
+
+
+def test_nested_spans_keep_overlaps_and_flat_ones_the_surer():
+    labels = {(0, 0, 3): ("LOC", 5.0), (0, 1, 2): ("PER", 9.0), (0, 3, 4): ("PER", 4.0)}
+    nested = head_for(TaskSpec("ner", "spans", ("PER", "LOC"), is_nested=True), max_span_width=3)
+    assert nested.read(span_scores(nested, [4], labels)).answers() == [
+        [[0, 3, "LOC"], [1, 2, "PER"], [3, 4, "PER"]]
+    ]
+    flat = head_for(SPANS, MOVES, max_span_width=3)
+    reading = flat.read(span_scores(flat, [4], labels))
+    assert reading.answers() == [[[1, 2, "PER"], [3, 4, "PER"]]]
+    assert len(reading.item_confidence()[0]) == 2
+
+
+def test_a_span_wider_than_the_candidates_is_left_out_of_the_target():
+    head = head_for(TaskSpec("ner", "spans", ("X",), is_nested=True), max_span_width=2)
+    assert head.encode(4, [[0, 4, "X"], [1, 3, "X"]]).sum() == 1
+
+
+# relations
+
+
+def relation_setup(keep=0.6):
+    spans = head_for(SPANS, MOVES, max_span_width=2)
+    torch.manual_seed(0)
+    config = ModelConfig(max_span_width=2, span_keep=keep, pair_width=8)
+    relations = new_head(MOVES, [SPANS, MOVES], WIDTH, config).eval()
+    return spans, relations
+
+
+def test_kept_spans_are_the_likeliest_and_pairs_never_link_a_span_to_itself():
+    spans, relations = relation_setup()
+    labels = {(0, 0, 2): ("PER", 5.0), (0, 3, 4): ("LOC", 4.0), (0, 4, 5): ("LOC", 3.0)}
+    parent = span_scores(spans, [5, 1], labels)
+    scores = relations(parent.states, parent)
+    pairs = [
+        (int(parent.spans.start[a]), int(parent.spans.start[b]))
+        for a, b in zip(scores.first, scores.second, strict=True)
+    ]
+    assert pairs == [(0, 3), (0, 4), (3, 0), (3, 4), (4, 0), (4, 3)]  # floor(0.6 * 5) = 3 spans
+    assert scores.counts.tolist() == [6, 0]
+
+
+def test_a_sentence_without_pairs_is_sure_and_says_so():
+    spans, relations = relation_setup()
+    parent = span_scores(spans, [1, 5], {})
+    reading = relations.read(
+        relations(parent.states, parent).__class__(
+            **{**vars(relations(parent.states, parent)), "logits": torch.zeros(6, 3)}
+        )
+    )
+    assert reading.confidence().tolist() == pytest.approx([1.0, 0.0], abs=1e-6)
+    assert reading.is_judged().tolist() == [False, True]
+    assert reading.answers() == [[], []]
+
+
+def test_relations_link_only_spans_of_the_parents_answer():
+    spans, relations = relation_setup(keep=1.0)
+    labels = {(0, 0, 1): ("PER", 6.0), (0, 2, 3): ("LOC", 5.0)}
+    parent = span_scores(spans, [3], labels)
+    scores = relations(parent.states, parent)
+    logits = torch.zeros_like(scores.logits)
+    logits[:, 2] = 3.0
+    reading = relations.read(scores.__class__(**{**vars(scores), "logits": logits}))
+    assert reading.answers() == [[[0, 1, 2, 3, "comes_from"], [2, 3, 0, 1, "comes_from"]]]
+    assert len(reading.item_confidence()[0]) == 2
+    assert reading.votes()[0].shape == (3,)
+
+
+def test_gold_spans_are_taught_even_where_the_parent_sees_nothing():
+    spans, relations = relation_setup()
+    parent = span_scores(spans, [5], {(0, 0, 1): ("PER", 9.0)})
+    target = relations.encode(5, [[1, 3, 4, 5, "goes_to"]])
+    gold = spans.encode(5, [[1, 3, "PER"], [4, 5, "LOC"], [0, 1, "LOC"]])
+    seen = []
+    relations.losses = lambda scores, targets, smoothing: seen.append(scores)
+    relations.training_losses(parent.states, [target], 0.0, Parent(parent, [gold]))
+    (scores,) = seen
+    ends = {
+        (int(parent.spans.start[c]), int(parent.spans.end[c]))
+        for c in np.union1d(scores.first, scores.second)
+    }
+    assert {(1, 3), (4, 5), (0, 1)} <= ends
+    labels = relations._gold(scores, [target], np.zeros(len(scores.first), dtype=int))
+    (linked,) = np.flatnonzero(labels)
+    assert labels[linked] == 1
+    assert (
+        parent.spans.start[scores.first[linked]],
+        parent.spans.start[scores.second[linked]],
+    ) == (1, 4)
+
+
+def test_a_relation_outside_its_sentence_is_refused():
+    with pytest.raises(EngineError, match="leaves its sentence of 3 tokens"):
+        relation_setup()[1].encode(3, [[0, 1, 2, 4, "goes_to"]])
+
+
+# trees
+
+
+def trees(m):
+    """Return the heads of all trees over m words with one root."""
+    for heads in product(range(m + 1), repeat=m):
+        if sum(head == 0 for head in heads) != 1 or any(h == d + 1 for d, h in enumerate(heads)):
+            continue
+        reached, frontier = set(), {0}
+        while frontier:
+            reached |= frontier
+            frontier = {d + 1 for d, h in enumerate(heads) if h in frontier} - reached
+        if len(reached) == m + 1:
+            yield heads
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_the_best_tree_is_the_best_of_all_trees(m):
+    every = list(trees(m))
+    rng = np.random.default_rng(m)
+    for _ in range(30):
+        scores = rng.normal(size=(m, m + 1)) * rng.choice([0.1, 1, 30])
+        scores[range(m), range(1, m + 1)] = -np.inf
+        best = max(every, key=lambda heads: sum(scores[d, h] for d, h in enumerate(heads)))
+        assert tuple(best_heads(scores)) == best
+
+
+def test_trees_are_told_from_cycles_and_from_several_roots():
+    heads = np.array([[0, 1, 2], [2, 1, 0], [0, 0, 1], [2, 0, 9], [0, 9, 9]])
+    counts = np.array([3, 3, 3, 2, 1])
+    assert are_trees(heads, counts).tolist() == [True, False, False, True, True]
+
+
+def test_head_probabilities_leave_out_the_word_itself():
+    head = head_for(TASKS[3], arc_width=4, label_width=3)
+    with torch.no_grad():
+        reading = head.read(head(states_of(3, 1)))
+    first, second = reading.probabilities()
+    assert first.shape == (3, 4)
+    assert first[[0, 1, 2], [1, 2, 3]].tolist() == [0, 0, 0]
+    assert first.sum(1) == pytest.approx([1, 1, 1])
+    assert second.tolist() == [[1, 0]]
+    assert reading.confidence()[1] == 1
+    assert len(reading.answers()[0]) == len(reading.item_confidence()[0]) == 3
+    assert sum(arc[0] == 0 for arc in reading.answers()[0]) == 1
+
+
+@pytest.mark.parametrize("heads", [[0, 2], [3, 0], [-1, 0], ["1", 0]])
+def test_impossible_heads_are_refused(heads):
+    head = head_for(TaskSpec("dep", "tree", ("x",)), arc_width=4, label_width=3)
+    with pytest.raises(EngineError, match="allowed: 0 for ROOT"):
+        head.encode(2, [[number, "x"] for number in heads])
+
+
+# all kinds
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.kind)
+def test_an_unknown_label_is_refused_with_the_nearest_known_one(task):
+    head = head_for(task, *[other for other in TASKS if other is not task])
+    answers = {
+        "spans": [[0, 1, "PERS"]],
+        "tags": ["NOUM"],
+        "classes": "questio",
+        "tree": [[0, "roott"]],
+        "relations": [[0, 1, 1, 2, "goes_too"]],
+    }
+    with pytest.raises(UnknownName, match="Did you mean"):
+        head.encode(2 if task.kind == "relations" else 1, answers[task.kind])
+
+
+@pytest.mark.parametrize("kind", ["tags", "tree"])
+def test_an_answer_needs_one_entry_per_token(kind):
+    head = head_for(TaskSpec("t", kind, ("x",)))
+    with pytest.raises(EngineError, match="has 2 entries for a sentence of 3 tokens"):
+        head.encode(3, [[0, "x"]] * 2 if kind == "tree" else ["x"] * 2)
+
+
+@pytest.mark.parametrize("kind", ["tags", "classes", "tree"])
+def test_a_task_that_always_needs_a_label_must_have_one(kind):
+    with pytest.raises(EngineError, match="has no labels"):
+        head_for(TaskSpec("t", kind, ()))
