@@ -161,7 +161,8 @@ function listenToDesk() {
     heartbeat.lease === desk.lease || heartbeat.attach(desk.lease);
   });
   desk.addEventListener("arrival", () => view.arrive());
-  desk.addEventListener("say", ({ detail: words }) => announcer.say(words, { isVisible: true }));
+  desk.addEventListener("say", ({ detail: words }) => announcer.say(words));
+  desk.addEventListener("warn", ({ detail: words }) => announcer.say(words, { isVisible: true }));
   desk.addEventListener("choose", ({ detail: question }) => talk.choose(question));
   desk.addEventListener("stale", ({ detail: both }) => talk.stale(both));
   desk.addEventListener("draft-refused", ({ detail: refusal }) => talk.draftRefused(refusal));

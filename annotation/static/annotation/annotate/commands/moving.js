@@ -77,7 +77,7 @@ export function selectItem(state, id) {
 /** Select the next or previous suggestion that waits, task by task. */
 export function goToSuggestion(state, by) {
   const waiting = waitingIds(state);
-  if (!waiting.length) return { say: "No suggestions are left to check." };
+  if (!waiting.length) return { warn: "No suggestions are left to check." };
   const at = waiting.indexOf(state.ui.selected);
   const start =
     at < 0 ? (by > 0 ? 0 : waiting.length - 1) : (at + by + waiting.length) % waiting.length;

@@ -27,8 +27,7 @@ export function showAhead(desk) {
   desk.lease = null;
   desk.drafts.attach(null, 0);
   restore(desk, openState(desk.project, offer), 0);
-  desk.enter(PHASE.ahead);
-  desk.tell("arrival");
+  desk.present(PHASE.ahead);
   return true;
 }
 
@@ -40,9 +39,8 @@ export function openLease(desk, lease) {
   desk.lease = lease;
   desk.drafts.attach(lease, lease.draft_version);
   restore(desk, state, lease.draft_version, draft);
-  desk.enter(PHASE.working);
+  desk.present(PHASE.working);
   if (lease.draft_saved_at) desk.connection.saved(lease.draft_saved_at);
-  desk.tell("arrival");
   if (draft && local?.records.length && local.known < lease.draft_version) {
     const mine = documentOf(restoreState(state, local.doc, actionsOf(local)));
     if (!sameValues(mine, draft.doc))

@@ -59,6 +59,7 @@ export class Desk extends EventTarget {
     if (outcome.action) this.#act(outcome.action);
     if (outcome.ui) this.state = { ...this.state, ui: { ...this.state.ui, ...outcome.ui } };
     if (outcome.say) this.tell("say", outcome.say);
+    if (outcome.warn) this.tell("warn", outcome.warn);
     if (outcome.choose) this.tell("choose", outcome.choose);
     if (outcome.action || outcome.ui) this.tell("change");
   }
@@ -82,6 +83,13 @@ export class Desk extends EventTarget {
 
   enter(phase) {
     this.phase = phase;
+    this.tell("change");
+  }
+
+  /** Another ask is here: show it from scratch. */
+  present(phase) {
+    this.phase = phase;
+    this.tell("arrival");
     this.tell("change");
   }
 

@@ -12,7 +12,7 @@ export async function undo(desk) {
     await reopenLast(desk);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    desk.tell("say", error.message);
+    desk.tell("warn", error.message);
   }
 }
 
@@ -21,7 +21,7 @@ async function reopenLast(desk) {
   const { results } = await retrying(desk, () => desk.api.history());
   const last = results.find(({ sentence, can_reopen }) => can_reopen && sentence.id !== here);
   if (!last) {
-    desk.tell("say", "Nothing to undo.");
+    desk.tell("warn", "Nothing to undo.");
     return;
   }
   const lease = await retrying(desk, () => desk.api.reopen(last.submission));
@@ -29,7 +29,7 @@ async function reopenLast(desk) {
   if (current) desk.offer = { ...current, answers: current.answers };
   openLease(desk, lease);
   giveBackHistory(desk, lastDone);
-  desk.tell("say", "Back in the last sentence. Submit it again when it is right.");
+  desk.tell("warn", "Back in the last sentence. Submit it again when it is right.");
 }
 
 /** The steps that led to the answers come back too, as long as this page is open. */
@@ -64,15 +64,14 @@ export async function takeBack(desk, { error, left }) {
   if (left) {
     Object.assign(desk, { state: left.state, lease: left.lease, records: left.records });
     desk.drafts.attach(left.lease, left.version);
-    desk.enter(PHASE.working);
-    desk.tell("arrival");
+    desk.present(PHASE.working);
   }
   if (error.code === "lease_lost" && left) {
     await regain(desk, error.details);
   } else if (error.code === "invalid") {
     desk.tell("problems", problemsIn(error.fields));
   } else {
-    desk.tell("say", error.message);
+    desk.tell("warn", error.message);
     if (!left) await takeNext(desk);
   }
 }

@@ -21,7 +21,7 @@ export function problemsOf(state) {
 /** Send the answers and show the next ask at once. */
 export function submit(desk) {
   if (desk.phase !== PHASE.working) {
-    desk.tell("say", "Wait a moment: this sentence is not yours yet.");
+    desk.tell("warn", "Wait a moment: this sentence is not yours yet.");
     return;
   }
   if (desk.project.accepts_on_submit) acceptWaiting(desk);

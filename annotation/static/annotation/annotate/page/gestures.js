@@ -106,7 +106,7 @@ function linkEnds(state, from, to) {
   const [source, target] = [from, to].map((end) => spanOf(state, end));
   if (!source || !target || source.id === target.id) return {};
   const task = relationTask(state, source.task);
-  if (!task || source.task !== target.task) return { say: "No relation links these two." };
+  if (!task || source.task !== target.task) return { warn: "No relation links these two." };
   return relate(state, task.name, [source.start, source.end], [target.start, target.end]);
 }
 

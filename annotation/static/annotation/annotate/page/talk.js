@@ -5,7 +5,7 @@ import { openLease, takeNext } from "../desk/arriving.js";
 import { PHASE } from "../desk/desk.js";
 import { regain, takeBack } from "../desk/recovering.js";
 import { retrying } from "../desk/retrying.js";
-import { documentOf } from "../model/state.js";
+import { documentOf, taskOf } from "../model/state.js";
 import { Chooser } from "./chooser.js";
 import { askRemark, showVersions } from "./dialogs.js";
 import { clockTime } from "./facts.js";
@@ -28,7 +28,9 @@ export class Talk {
   async choose(question) {
     const { desk, view } = this;
     const { ui } = desk.state;
-    const anchor = view.sentence.itemNode(ui.selected ?? "") ?? view.sentence.wordNode(ui.cursor);
+    const isArc = taskOf(desk.state, question.task).kind === "tree";
+    const chip = isArc ? null : view.sentence.itemNode(ui.selected ?? "");
+    const anchor = chip ?? view.sentence.wordNode(ui.cursor);
     const title = `Label of ${question.task}`;
     const label = await this.chooser.ask({ ...question, title }, anchor);
     if (label !== null && desk.state) desk.perform(labelled(desk.state, question, label));

@@ -4,7 +4,7 @@ import { capText, commandCap } from "../input/keys.js";
 import { colourOf } from "../model/items.js";
 import { standingOf, standingText } from "./standing.js";
 
-const N_TREE_LABELS = 6; // shown; all are there by type-ahead
+const N_TREE_LABELS = 5; // shown; all are there by type-ahead
 
 export class TaskBars {
   /** on: {label(task, name), more(task), acceptAll(task), activate(task)}. */
@@ -67,7 +67,7 @@ class TaskRow {
       "data-unasked": !isWanted,
     });
     const standing = isWanted ? standingOf(state, this.task) : null;
-    this.#showStanding(standing);
+    this.#showStanding(standing, isWanted && state.ui.task === name);
     const value = isWanted ? state.history.doc.values[name] : null;
     const guesses = isWanted && kind === "classes" ? classGuesses(state, name) : new Map();
     for (const button of this.labels.querySelectorAll("[data-label]")) {
@@ -78,8 +78,8 @@ class TaskRow {
     }
   }
 
-  #showStanding(standing) {
-    const text = JSON.stringify(standing);
+  #showStanding(standing, isActive) {
+    const text = JSON.stringify([standing, isActive]);
     if (text === this.shown) return;
     this.shown = text;
     this.words.replaceChildren(
@@ -87,13 +87,13 @@ class TaskRow {
     );
     const n = standing?.toCheck ?? 0;
     this.accept.hidden = n === 0 || this.task.kind === "classes";
-    this.accept.replaceChildren(`Accept ${n} `, keyCap(this.acceptCap));
+    this.accept.replaceChildren(`Accept ${n}`, ...(isActive ? [keyCap(this.acceptCap)] : []));
   }
 }
 
 function labelBox({ kind, name }) {
   const role = kind === "classes" ? "radiogroup" : "group";
-  return { class: "task-labels", role, "aria-label": `Labels of ${name}` };
+  return { class: `task-labels ${kind}`, role, "aria-label": `Labels of ${name}` };
 }
 
 function labelButton(task, name, key) {
@@ -115,7 +115,7 @@ function labelButton(task, name, key) {
 
 function treeHint(keys) {
   const words = element("span", { class: "tree-hint small muted" });
-  words.append(keyCap(commandCap(keys, "markHead")), "mark head, move,", keyCap("↵"), "then type");
+  words.append(keyCap(commandCap(keys, "markHead")), "head", keyCap("↵"), "dependent");
   return words;
 }
 

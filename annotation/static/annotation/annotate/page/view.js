@@ -29,6 +29,7 @@ export class View {
     const kinds = new Set(wantedTasks(state).map(({ kind }) => kind));
     document.body.classList.toggle("thumb", !kinds.has("tree") && !kinds.has("relations"));
     this.drawn = null;
+    this.part("stage").hidden = false; // words are measured as they are shown
     this.sentence.show({ sentence: state.sentence, items: this.#items(state) });
     this.render();
     this.focusCursor();

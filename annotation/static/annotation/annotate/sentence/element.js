@@ -157,7 +157,7 @@ export class TandemSentence extends HTMLElement {
       node.setAttribute("aria-selected", isInRange || i === cursor ? "true" : "false");
     });
     const near = this.#near();
-    this.toggleAttribute("data-focus", near.size > 0);
+    this.toggleAttribute("data-focus", this.#hovered !== null && near.size > 0);
     for (const node of this.querySelectorAll("[data-item]")) {
       toggle(node, "data-near", near.has(node.dataset.item));
       toggle(node, "data-selected", node.dataset.item === selected);
