@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from annotation.models import ApiToken
 from annotation.rows import as_stored, one
@@ -25,11 +25,17 @@ def find_token(secret: str, now: datetime) -> ApiToken | None:
     if row is None:
         return None
     n = len(_TOKEN_FIELDS)
-    token = ApiToken.from_db("default", _TOKEN_FIELDS, row[:n])
-    token.user = get_user_model().from_db("default", _USER_FIELDS, row[n:])
+    token: ApiToken = _loaded(ApiToken, dict(zip(_TOKEN_FIELDS, row[:n], strict=True)))
+    token.user = _loaded(get_user_model(), dict(zip(_USER_FIELDS, row[n:], strict=True)))
     return token
 
 
 def own_tokens(user: Any) -> QuerySet[ApiToken]:
     """Return a person's tokens, newest first."""
     return ApiToken.objects.filter(user=user).order_by("-id")
+
+
+def _loaded(model: type[Model], columns: dict[str, Any]) -> Any:
+    """Return an instance with some of its columns; ``from_db`` wants them in the model's order."""
+    names = [f.attname for f in model._meta.concrete_fields if f.attname in columns]
+    return model.from_db("default", names, [columns[name] for name in names])
