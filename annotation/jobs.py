@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 RUNNERS = {  # kind -> function(job, progress) that does the work and finishes the job
     Job.Kind.IMPORT: "annotation.corpus_jobs.run_import",
     Job.Kind.EXPORT: "annotation.corpus_jobs.run_export",
+    Job.Kind.ROUND: "annotation.rounds.running.run_round",
 }
 MAX_TRIES = 5
 REPORT_SECONDS = 1.0

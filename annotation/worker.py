@@ -10,6 +10,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from django.utils.crypto import get_random_string
+from django.utils.module_loading import import_string
 from django_tasks_db.management.commands.db_worker import Worker as TaskLoop
 from django_tasks_db.models import DBTaskResult
 
@@ -58,7 +59,7 @@ class TandemWorker(TaskLoop):
             beating.join(timeout=2 * workers.BEAT_SECONDS)
             workers.leave(name=self.worker_id)
 
-    def run_task(self, db_task_result: DBTaskResult) -> None:
+    def run_task(self, db_task_result: DBTaskResult[..., Any]) -> None:
         """Run one task; one that parked is queued again instead of failed."""
         self.busy_with = db_task_result.task_path.rsplit(".", 1)[-1]
         try:
@@ -83,6 +84,7 @@ class TandemWorker(TaskLoop):
                 n_recovered = workers.recover_tasks(now=timezone.now())
                 if n_recovered:
                     logger.warning("took over %d tasks of workers that died", n_recovered)
+                import_string("annotation.services.upkeep.keep_up")(now=timezone.now())
             except DatabaseError:
                 logger.exception("no heartbeat: the database did not answer")
                 connection.close()

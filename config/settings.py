@@ -128,6 +128,8 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": STATIC_STORAGE},
 }
+# Hugging Face names or directories that rounds may use besides the bundled encoder.
+ENCODERS = listed("TANDEM_ENCODERS", "")
 MAX_UPLOAD_MB = int(os.environ.get("TANDEM_MAX_UPLOAD_MB", "512"))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = None

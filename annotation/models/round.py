@@ -24,8 +24,10 @@ class Round(models.Model):
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     config = models.JSONField(default=dict)
-    manifest = models.JSONField(default=dict)
-    message = models.TextField(blank=True)
+    stages = models.JSONField(default=dict)  # what each finished stage found; kept when resumed
+    manifest = models.JSONField(default=dict)  # what is needed to replay it to the same asks
+    message = models.TextField(blank=True)  # why it failed and what to do
+    n_resumed = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -1,0 +1,1 @@
+"""A round in the worker: train, score, select, open the new queue."""
