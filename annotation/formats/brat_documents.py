@@ -20,6 +20,8 @@ from annotation.formats.records import Extra, Layer, Offsets, SentenceRecord
 from annotation.formats.standoff import BadLine, Standoff, read_standoff
 from annotation.formats.tokenising import Tokeniser
 
+BYTE_ORDER_MARK = "\ufeff"
+
 
 class BadDocument(ValueError):
     """A document that cannot be read: in the file of which ending, on which line, and why."""
@@ -61,7 +63,12 @@ def read_document(
     found: Standoff | None = None
     if annotations is not None:
         try:
-            found = read_standoff([line.rstrip("\r") for line in annotations.split("\n")])
+            found = read_standoff(
+                [
+                    line.rstrip("\r")
+                    for line in annotations.removeprefix(BYTE_ORDER_MARK).split("\n")
+                ]
+            )
             _assign(found, places, text)
         except BadLine as bad:
             raise BadDocument(".ann", bad.line, str(bad)) from bad
@@ -86,8 +93,8 @@ def read_document(
 
 def _places(text: str, tokenise: Tokeniser) -> Iterator[_Place]:
     """The sentences of a document: those of its lines."""
-    base = 0
-    for number, line in enumerate(text.split("\n"), 1):
+    base = 1 if text.startswith(BYTE_ORDER_MARK) else 0
+    for number, line in enumerate(text[base:].split("\n"), 1):
         content = line.removesuffix("\r")
         if content.strip():
             at = 0
@@ -101,7 +108,7 @@ def _places(text: str, tokenise: Tokeniser) -> Iterator[_Place]:
 def _noted_places(text: str, notes: str) -> Iterator[_Place]:
     """The sentences of a document as its sidecar tells them."""
     before = 0
-    for number, line in enumerate(notes.splitlines(), 1):
+    for number, line in enumerate(notes.removesuffix("\n").split("\n"), 1):
         try:
             note = orjson.loads(line)
             start, end = note["start"], note["end"]

@@ -20,16 +20,16 @@ from mtl_engine.errors import UnknownName
 
 _FORMATS: dict[str, Format] = {
     format.name: format
-    for format in (
+    for format in (  # a format that is a case of another one comes after it
         text.FORMAT,
         delimited.CSV,
         delimited.TSV,
         jsonl.FORMAT,
         conll2003.FORMAT,
-        conllu.FORMAT,
         slu.FORMAT,
-        ie.FORMAT,
+        conllu.FORMAT,
         doccano.FORMAT,
+        ie.FORMAT,
         labelstudio.FORMAT,
         brat.FORMAT,
     )
@@ -57,7 +57,7 @@ def detect(file_name: str, head: bytes) -> str | None:
     named = [format for format in looking if name.endswith(format.suffixes)]
     for candidates in (named, looking):
         if candidates:
-            return candidates[0].name
+            return candidates[-1].name
     return None
 
 

@@ -229,4 +229,5 @@ FORMAT = Format(
     looks_like=lambda head: bool(_TOKEN_LINE.search(head)),
     keeps_keys=False,
     keeps_documents=False,
+    keeps_text=False,
 )

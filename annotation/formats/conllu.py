@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from annotation.formats.columns import (
     BadRow,
     count_comments,
+    describe,
     is_blank,
     join_rows,
     read_spans,
@@ -36,6 +37,7 @@ from annotation.formats.opening import Source
 from annotation.formats.options import ReadOptions, WriteOptions
 from annotation.formats.placing import Placement
 from annotation.formats.records import (
+    CannotWrite,
     ExportRecord,
     Extra,
     Layer,
@@ -223,6 +225,11 @@ def _misc(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
         column = spacing_of(sentence.offsets)
     spans = placement.value(record, "ner")
     tags = None if spans is None else write_spans("ner", spans, record, kept, options)
+    if any("|" in tag for tag in tags or ()):
+        raise CannotWrite(
+            f"{describe(record)}: a label of {placement.task_of['ner']!r} has a | in it, which "
+            "separates the values of MISC; rename the label or write jsonl instead"
+        )
     return put_ner(column, tags)
 
 

@@ -17,6 +17,8 @@ from annotation.formats.records import (
 )
 from mtl_engine.types import Kind
 
+BYTE_ORDER_MARK = "\ufeff"
+
 Parse = Callable[[Source, ReadOptions], Iterator[SentenceRecord | Problem]]
 Render = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[str]]
 RenderBytes = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[bytes]]
@@ -39,8 +41,9 @@ class Format:
     looks_like: Callable[[str], bool]  # whether a file that begins so may be in this format
     layers: tuple[LayerSpec, ...] = ()
     is_open: bool = False
-    keeps_keys: bool = True
+    keeps_keys: bool = True  # what a file of this format tells about a sentence besides answers
     keeps_documents: bool = True
+    keeps_text: bool = True  # else the tokens are joined by spaces
     media_type: str = "text/plain; charset=utf-8"
 
     def read(
@@ -60,8 +63,15 @@ class Format:
         """
         options = options or WriteOptions()
         placement = place(self.name, self.kinds, self.layers, self.is_open, options)
+        is_first = True
         for piece in self.render(records, placement, options):
-            yield piece.encode() if isinstance(piece, str) else piece
+            if isinstance(piece, str):
+                if is_first and piece.startswith(BYTE_ORDER_MARK):
+                    piece = BYTE_ORDER_MARK + piece  # a reader drops one
+                is_first = False
+                yield piece.encode()
+            else:
+                yield piece
 
     def remainder(self, record: SentenceRecord, taken: Collection[str]) -> Extra:
         """What to store with the sentence: its extra and the layers that no task has taken."""

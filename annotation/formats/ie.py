@@ -28,6 +28,7 @@ from annotation.formats.opening import Source
 from annotation.formats.options import ReadOptions, WriteOptions
 from annotation.formats.placing import Placement
 from annotation.formats.records import (
+    CannotWrite,
     ExportRecord,
     Extra,
     Layer,
@@ -149,7 +150,15 @@ def _shifted(field: str, item: Any, first: int, n_places: int) -> list[Any]:
 def render(
     records: Iterable[ExportRecord], placement: Placement, options: WriteOptions
 ) -> Iterator[str]:
+    seen: set[int] = set()  # hashes of names
     for document in _documents(by_sentence(records), placement):
+        name = document[0][0].sentence.document
+        if name and hash(name) in seen:
+            raise CannotWrite(
+                f"Document {name!r} comes a second time, after others, but doc_key names a "
+                "document once; export the corpora one by one, or write jsonl."
+            )
+        seen.add(hash(name))
         people = sorted({record.annotator for group in document for record in group})
         for person in people if options.annotators else [None]:
             chosen = [_chosen(group, person) for group in document]
@@ -244,5 +253,6 @@ FORMAT = Format(
     render=render,
     looks_like=lambda head: head.lstrip().startswith("{") and '"sentences"' in head[:2000],
     keeps_keys=False,
+    keeps_text=False,
     media_type="application/x-ndjson",
 )

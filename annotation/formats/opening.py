@@ -153,10 +153,13 @@ class Source:
 
 
 def decode_whole(data: bytes, encoding: str) -> str:
-    """The text of a file that is small enough to be read at once; raises ValueError."""
-    decoder = _decoder(encoding)
+    """The text of a file that is small enough to be read at once; raises ValueError.
+
+    A byte order mark is left in, because offsets may count it.
+    """
+    _decoder(encoding)
     try:
-        text = decoder.decode(data, True)
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise ValueError(_undecodable(error)) from error
     if "\0" in text:
