@@ -165,9 +165,7 @@ def turning(rng, angle, n):
 
 def test_kalman_topics_separate_two_speeds_of_rotation():
     rng = np.random.default_rng(0)
-    tasks = [
-        [turning(rng, 0.3 if i < slow else 1.5, 8) for i in range(8)] for slow in (8, 6, 2, 0)
-    ]
+    tasks = [[turning(rng, 0.3 if i < slow else 1.5, 8) for i in range(8)] for slow in (8, 6, 2, 0)]
     model = SequentialLDA(2, topic="kalman", n_restarts=2, seed=0, max_iter=60).fit(tasks)
     topic = int(np.argmax(model.theta_[0]))
     assert model.theta_[:, topic] == pytest.approx([1.0, 0.75, 0.25, 0.0], abs=0.1)

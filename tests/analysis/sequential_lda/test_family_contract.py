@@ -30,7 +30,9 @@ def some_tasks(continuous, *, n_tasks=4, n_sequences=6, seed=0):
                 steps = rng.normal(loc=[2.0 * kind, -1.0], size=(length, 2))
                 sequences.append(np.cumsum(steps, axis=0) if kind else steps)
             else:
-                sequences.append([("abc", "cab")[kind][i] for i in rng.integers(0, 2 + kind, length)])
+                sequences.append(
+                    [("abc", "cab")[kind][i] for i in rng.integers(0, 2 + kind, length)]
+                )
         tasks.append(sequences)
     return tasks
 
@@ -174,9 +176,9 @@ def test_without_halting_length_says_nothing(case):
     if name == "multinomial":
         pytest.skip("whole sequences are its words: a sequence ends where it ends")
     tasks = some_tasks(name in CONTINUOUS, n_tasks=2)
-    model = SequentialLDA(
-        2, topic=name, n_restarts=1, max_iter=3, halting=False, **options
-    ).fit(tasks)
+    model = SequentialLDA(2, topic=name, n_restarts=1, max_iter=3, halting=False, **options).fit(
+        tasks
+    )
     sequence = tasks[0][0]
     assert model.predict_along(0, sequence)[:, -1] == pytest.approx(0.0)
     trace = model.topics_.trace(model.space_.encode(sequence, where="here"))
