@@ -44,8 +44,8 @@ class ExportForm(forms.Form):
     tasks = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: all that have answers. A format without room for a chosen task "
-        "says so, and nothing is left out silently.",
+        help_text="None chosen: all that have answers. A format without room for one of them says "
+        "so; plain text is the sentences alone.",
     )
 
     def __init__(self, *args: object, project: Project) -> None:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Exists, OuterRef, Sum
 
-from annotation.models import Annotation, Gold, Project, Role, Suggestion, Task
+from annotation.models import Annotation, Gold, Project, Role, Task
 from annotation.selectors.access import role_in, visible_projects
 
 
@@ -16,8 +16,7 @@ class TaskProgress:
     task: Task
     n_sentences: int
     n_gold: int
-    n_answered: int  # sentences with a person's answer or a gold one
-    n_suggested: int
+    n_answered: int  # sentences with a gold answer or a person's
 
 
 @dataclass(frozen=True)
@@ -30,16 +29,6 @@ class ProjectCard:
     n_sentences: int
     n_people: int
 
-    @property
-    def n_answered(self) -> int:
-        """Return the answers that count, over all tasks."""
-        return sum(task.n_answered for task in self.tasks)
-
-    @property
-    def n_wanted(self) -> int:
-        """Return the answers there would be if every task were answered on every sentence."""
-        return self.n_sentences * len(self.tasks)
-
 
 def project_cards(user: Any) -> list[ProjectCard]:
     """Return the projects that a person sees, with their progress."""
@@ -48,11 +37,10 @@ def project_cards(user: Any) -> list[ProjectCard]:
 
 def project_card(user: Any, project: Project) -> ProjectCard:
     """Return one project with its progress."""
-    tasks = task_progress(project)
     return ProjectCard(
         project=project,
         role=role_in(user, project.pk),
-        tasks=tasks,
+        tasks=task_progress(project),
         n_sentences=n_sentences_of(project),
         n_people=project.memberships.count(),
     )
@@ -66,19 +54,15 @@ def n_sentences_of(project: Project) -> int:
 def task_progress(project: Project) -> list[TaskProgress]:
     """Return how many sentences have an answer, for every task in its order."""
     n_sentences = n_sentences_of(project)
-    return [
-        TaskProgress(
-            task=task,
-            n_sentences=n_sentences,
-            n_gold=Gold.objects.filter(task=task).count(),
-            n_answered=_n_answered(task),
-            n_suggested=Suggestion.objects.filter(task=task).count(),
-        )
-        for task in project.tasks.prefetch_related("labels")
-    ]
+    progress = []
+    for task in project.tasks.prefetch_related("labels"):
+        n_gold = Gold.objects.filter(task=task).count()
+        n_answered = n_gold + _n_annotated_without_gold(task)
+        progress.append(TaskProgress(task, n_sentences, n_gold, n_answered))
+    return progress
 
 
-def _n_answered(task: Task) -> int:
-    gold = Gold.objects.filter(task=task).values("sentence_id")
-    own = Annotation.objects.filter(task=task).values("sentence_id")
-    return gold.union(own).count()
+def _n_annotated_without_gold(task: Task) -> int:
+    gold = Gold.objects.filter(sentence=OuterRef("sentence"), task=OuterRef("task"))
+    answers = Annotation.objects.filter(task=task).exclude(Exists(gold))
+    return answers.values("sentence").distinct().count()

@@ -19,8 +19,9 @@ Oster NNP B-NP B-LOC
 Ada NNP B-NP B-PER
 waited VBD B-VP O
 . . O O
+
 """
-BAD = GOOD + "\nbroken\n"
+BAD = GOOD + "broken\n"
 
 
 @pytest.fixture

@@ -1,0 +1,105 @@
+"""Who may open which page, and that pages keep to the content security policy."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.jobs import enqueue_job
+from annotation.models import Job, Membership, Role
+from annotation.pages.urls import urlpatterns
+from annotation.services.members import invite
+
+OPEN_TO_ALL = {"sign-in", "sign-in-link", "invitation", "theme", "sign-out"}
+OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "new-project"}
+FOR_ANNOTATORS = "overview annotate"
+FOR_CURATORS = "data sentence import export job job-progress cancel-job job-file"
+FOR_OWNERS = (
+    "settings delete-project tasks new-task edit-task new-labels members change-member withdraw"
+)
+NEEDED = {
+    **dict.fromkeys(FOR_ANNOTATORS.split(), Role.ANNOTATOR),
+    **dict.fromkeys(FOR_CURATORS.split(), Role.CURATOR),
+    **dict.fromkeys(FOR_OWNERS.split(), Role.OWNER),
+}
+POSTED = {"cancel-job", "delete-project", "new-labels", "change-member", "withdraw"}
+RANKS = {Role.ANNOTATOR: 1, Role.CURATOR: 2, Role.OWNER: 3}
+
+
+@pytest.fixture
+def addresses(harbour, ada):
+    """The address of every page of a project that this module knows."""
+    job = enqueue_job(project=harbour, kind=Job.Kind.EXPORT, arguments={}, created_by=ada)
+    invitation = invite(
+        project=harbour, role=Role.CURATOR, invited_by=ada, now=timezone.now()
+    ).invitation
+    ids = {
+        "project_id": harbour.pk,
+        "sentence_id": harbour.sentences.first().pk,
+        "job_id": job.pk,
+        "task_id": harbour.tasks.first().pk,
+        "membership_id": harbour.memberships.get().pk,
+        "invitation_id": invitation.pk,
+    }
+    patterns = {pattern.name: pattern.pattern.converters for pattern in urlpatterns}
+    return {
+        name: reverse(name, kwargs={key: ids[key] for key in patterns[name]})
+        for name in NEEDED
+        if name in patterns
+    }
+
+
+def _open(client, name, address):
+    return client.post(address) if name in POSTED else client.get(address)
+
+
+def test_every_page_says_here_who_may_open_it():
+    mine = {p.name for p in urlpatterns if p.callback.__module__ in _modules()}
+    assert mine - OPEN_TO_ALL - OPEN_TO_THE_SIGNED_IN - set(NEEDED) == set()
+
+
+def _modules():
+    names = "account browsing create_project exporting importing invitations jobs members projects"
+    rest = "settings signing_in tasks theme"
+    return {f"annotation.pages.{name}" for name in f"{names} {rest}".split()}
+
+
+def test_nobody_gets_in_without_signing_in(client, addresses):
+    own = {name: reverse(name) for name in OPEN_TO_THE_SIGNED_IN}
+    for name, address in {**addresses, **own}.items():
+        response = _open(client, name, address)
+        assert response.status_code == 302, name
+        assert response["Location"].startswith("/sign-in/?next="), name
+
+
+def test_a_stranger_does_not_learn_that_a_project_exists(client, bob, addresses):
+    client.force_login(bob)
+    for name, address in addresses.items():
+        response = _open(client, name, address)
+        assert response.status_code == 404, name
+        assert b"Harbour" not in response.content, name
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.CURATOR])
+def test_a_member_opens_what_the_role_reaches_and_no_more(client, bob, harbour, addresses, role):
+    Membership.objects.create(project=harbour, user=bob, role=role)
+    client.force_login(bob)
+    for name, address in addresses.items():
+        status = _open(client, name, address).status_code
+        assert (status != 403) == (RANKS[role] >= RANKS[NEEDED[name]]), (name, status)
+
+
+def test_pages_have_nothing_inline_and_say_so_in_their_policy(client, ada, addresses):
+    client.force_login(ada)
+    inline = re.compile(
+        r"""<[^>]+\s(?:style|on\w+)=|<style|<script(?![^>]*\b(?:src=|type="application/json"))""",
+        re.IGNORECASE,
+    )
+    for name, address in addresses.items():
+        if name in POSTED or name in ("job-progress", "job-file"):
+            continue
+        response = client.get(address)
+        assert response.status_code == 200, name
+        assert "script-src 'self'" in response["Content-Security-Policy"]
+        assert inline.search(response.content.decode()) is None, name
