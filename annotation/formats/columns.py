@@ -85,11 +85,11 @@ def join_rows(columns: Iterable[Sequence[str]], separator: str, record: ExportRe
     """The lines of a sentence; raises CannotWrite if a cell has the separator or a line end."""
     columns = list(columns)
     rows = list(map(separator.join, zip(*columns, strict=True)))
-    block = "\n".join(rows)
+    block = "\n".join([*rows, ""])
     if (
         block.count(separator) != (len(columns) - 1) * len(rows)
-        or block.count("\n") != len(rows) - 1
-        or "\r" in block
+        or block.count("\n") != len(rows)
+        or "\r\n" in block
     ):
         raise CannotWrite(
             f"{describe(record)}: a token or label has a {separator!r} or a line end in it, which "
