@@ -1,0 +1,15 @@
+"""Formulas found in measurements: symbolic regression with the constants and units set right."""
+
+from analysis.formulas.baselines import constant_baseline, power_law_baseline
+from analysis.formulas.discovery import Discovery, Formula, discover, discover_repeatedly
+from analysis.formulas.expressions import Expression
+
+__all__ = [
+    "Discovery",
+    "Expression",
+    "Formula",
+    "constant_baseline",
+    "discover",
+    "discover_repeatedly",
+    "power_law_baseline",
+]

@@ -1,0 +1,165 @@
+"""From measurements to the front of formulas: size against error, judged on data held out."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.errors import AnalysisError
+from analysis.formulas.baselines import constant_baseline, power_law_baseline
+from analysis.formulas.engines import get_engine
+from analysis.formulas.expressions import Expression, tidy
+
+Floats = NDArray[np.float64]
+HOLDOUT = 0.1
+SCALE = 100.0  # outputs are multiplied by it for the search: parsimony counts in their units
+LARGEST_FORMULA = 60
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula in the units of the data, its size and its errors."""
+
+    expression: Expression
+    complexity: int
+    mse: float
+    holdout_mse: float
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """Formulas of several seeds beside the baselines, and where they may be trusted."""
+
+    front: tuple[Formula, ...]
+    constant: Formula
+    power_law: Formula
+    ranges: dict[str, tuple[float, float]]  # of each variable in the data
+    frequency: dict[str, int]  # form of a formula with constants blanked -> seeds that found it
+
+
+def discover(
+    X: ArrayLike,
+    y: ArrayLike,
+    names: Sequence[str],
+    *,
+    engine: str = "gplearn",
+    seed: int = 0,
+    scale: float = SCALE,
+    population: int = 1000,
+    generations: int = 20,
+) -> list[Formula]:
+    """Return the Pareto front of formulas for y in the variables of X, the smallest first."""
+    inputs, outputs = _checked(X, y, names)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(outputs))
+    n_holdout = max(1, round(HOLDOUT * len(outputs)))
+    held, kept = order[:n_holdout], order[n_holdout:]
+    candidates = get_engine(engine)(
+        inputs[kept],
+        outputs[kept] * scale,
+        names,
+        seed=seed,
+        population=population,
+        generations=generations,
+    )
+    formulas = []
+    for candidate in candidates:
+        if candidate.complexity <= LARGEST_FORMULA:
+            found = _finished(candidate, inputs[kept], outputs[kept], scale)
+            formulas.append(_judged(found, inputs, outputs, kept, held))
+    return _front([f for f in formulas if np.isfinite(f.mse) and np.isfinite(f.holdout_mse)])
+
+
+def discover_repeatedly(
+    X: ArrayLike,
+    y: ArrayLike,
+    names: Sequence[str],
+    *,
+    engine: str = "gplearn",
+    seeds: Sequence[int] = (0, 1, 2),
+    **options: float,
+) -> Discovery:
+    """Return the joint front of several seeds, the baselines and how often each form was found."""
+    inputs, outputs = _checked(X, y, names)
+    found: list[Formula] = []
+    forms: Counter[str] = Counter()
+    for seed in seeds:
+        front = discover(inputs, outputs, names, engine=engine, seed=seed, **options)  # type: ignore[arg-type]
+        found += front
+        forms.update({form_of(formula.expression) for formula in front})
+    rng = np.random.default_rng(seeds[0])
+    order = rng.permutation(len(outputs))
+    n_holdout = max(1, round(HOLDOUT * len(outputs)))
+    held, kept = order[:n_holdout], order[n_holdout:]
+    constant = constant_baseline(outputs[kept], names)
+    power_law = power_law_baseline(inputs[kept], outputs[kept], names)
+    return Discovery(
+        front=tuple(_front(found)),
+        constant=_judged(constant, inputs, outputs, kept, held),
+        power_law=_judged(power_law, inputs, outputs, kept, held),
+        ranges={
+            name: (float(column.min()), float(column.max()))
+            for name, column in zip(names, inputs.T, strict=True)
+        },
+        frequency=dict(forms.most_common()),
+    )
+
+
+def form_of(expression: Expression) -> str:
+    """Return a formula with every constant written as c, so that forms can be counted."""
+    import sympy
+
+    blank = sympy.Symbol("c")
+    return str(expression.tree.xreplace(dict.fromkeys(expression.tree.atoms(sympy.Float), blank)))
+
+
+def _finished(candidate: Expression, inputs: Floats, outputs: Floats, scale: float) -> Expression:
+    """Return a search's formula in the data's units, constants refitted, tidied up."""
+    tidied = Expression(tidy(candidate.tree), candidate.names)
+    return tidied.refitted(inputs, outputs * scale).scaled(1 / scale).refitted(inputs, outputs)
+
+
+def _judged(
+    expression: Expression,
+    inputs: Floats,
+    outputs: Floats,
+    kept: NDArray[np.int64],
+    held: NDArray[np.int64],
+) -> Formula:
+    errors = (expression(inputs) - outputs) ** 2
+    return Formula(
+        expression,
+        expression.complexity,
+        float(errors[kept].mean()),
+        float(errors[held].mean()),
+    )
+
+
+def _front(formulas: Sequence[Formula]) -> list[Formula]:
+    """Return the formulas that no other one beats in both size and error."""
+    front: list[Formula] = []
+    for formula in sorted(formulas, key=lambda f: (f.complexity, f.mse)):
+        if not front or formula.mse < front[-1].mse:
+            front.append(formula)
+    return front
+
+
+def _checked(X: ArrayLike, y: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
+    inputs = np.asarray(X, dtype=float)
+    outputs = np.asarray(y, dtype=float)
+    if inputs.ndim != 2 or inputs.shape[1] != len(names):
+        raise AnalysisError(
+            f"X is (rows, {len(names)}) for the names {list(names)}, not {inputs.shape}."
+        )
+    if outputs.shape != (len(inputs),):
+        raise AnalysisError(f"y has one value a row: {len(inputs)}, not {outputs.shape}.")
+    if len(inputs) < 10 or len(inputs) <= 2 * len(names):
+        raise AnalysisError(
+            f"{len(inputs)} rows are too few for a formula in {len(names)} variables: bring at "
+            "least 10, and more than twice as many as variables."
+        )
+    if not (np.isfinite(inputs).all() and np.isfinite(outputs).all()):
+        raise AnalysisError("X or y has NaN or infinite values: leave those rows out.")
+    return inputs, outputs

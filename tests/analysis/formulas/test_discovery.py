@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.formulas import discover, discover_repeatedly, power_law_baseline
+from analysis.formulas.engines import _from_program
+from analysis.formulas.expressions import Expression, parse
+
+RNG = np.random.default_rng(0)
+N = RNG.integers(50, 10_000, size=150).astype(float)
+SQRT = 0.0069 * np.sqrt(N)  # 0.69 sqrt(n) in percent
+
+
+@pytest.mark.parametrize("engine", ["gplearn", "operon"])
+def test_both_engines_recover_the_square_root_of_the_paper(engine):
+    front = discover(N[:, None], SQRT, ["n"], engine=engine, seed=0, population=400, generations=10)
+    best = front[-1]
+    assert best.holdout_mse < 1e-6
+    assert best.expression(np.array([[10_000.0]])) == pytest.approx([0.69], abs=0.003)
+
+
+def test_the_front_gets_larger_and_better():
+    front = discover(N[:, None], SQRT, ["n"], engine="operon", seed=1, generations=8)
+    sizes = [formula.complexity for formula in front]
+    errors = [formula.mse for formula in front]
+    assert sizes == sorted(set(sizes))
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_data_like_equation_6_is_fitted_to_within_twice_its_noise():
+    rng = np.random.default_rng(3)
+    n = rng.integers(100, 5000, size=300).astype(float)
+    ami = rng.uniform(0.05, 1, size=300)
+    clean = 0.01 * (0.5 * np.sqrt(n) + 20 * np.sqrt(ami))
+    noise = 0.01 * clean.std()
+    y = clean + noise * rng.normal(size=300)
+    found = discover_repeatedly(
+        np.column_stack([n, ami]), y, ["n", "ami"], engine="operon", seeds=[0, 1]
+    )
+    assert min(formula.holdout_mse for formula in found.front) < 2 * noise**2
+    assert found.constant.holdout_mse > 100 * noise**2
+    assert found.ranges["n"] == (n.min(), n.max())
+
+
+def test_constants_are_refitted_by_least_squares():
+    expression = parse("0.5*sqrt(n) + 1.0", ["n"])
+    fitted = expression.refitted(N[:, None], 0.69 * np.sqrt(N) + 3)
+    assert fitted(np.array([[4.0]])) == pytest.approx([0.69 * 2 + 3])
+
+
+def test_protected_operators_are_written_out():
+    from gplearn.functions import _function_map
+
+    program = [_function_map["sqrt"], _function_map["sub"], 0, 3.0]
+    expression = Expression(_from_program(program, ["n"]), ("n",))
+    assert str(expression) == "sqrt(Abs(n - 3.0))"
+    assert expression(np.array([[2.0]])) == pytest.approx([1.0])
+
+
+def test_a_power_law_is_recovered_as_a_baseline():
+    fitted = power_law_baseline(N[:, None], 0.2 * N**0.3, ["n"])
+    assert fitted(np.array([[100.0]])) == pytest.approx([0.2 * 100**0.3], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: discover(np.ones((5, 1)), np.ones(5), ["n"]), "too few"),
+        (lambda: discover(N[:, None], SQRT[:-1], ["n"]), "one value a row"),
+        (lambda: discover(N[:, None], SQRT, ["n", "t"]), "X is"),
+        (lambda: discover(N[:, None], np.where(N > 9000, np.nan, SQRT), ["n"]), "NaN"),
+        (lambda: discover(N[:, None], SQRT, ["n"], engine="pysr"), "Known: gplearn, operon"),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(call, message):
+    with pytest.raises(AnalysisError, match=message):
+        call()
