@@ -40,6 +40,8 @@ def check_answer(
 
 def normalise_answer(kind: str, value: Any) -> Any:
     """Return a checked answer in its one canonical order."""
+    if kind in ("spans", "relations") and len(value) < 2:
+        return value
     if kind == "spans":
         return [list(s) for s in sorted(value, key=lambda s: (s[0], -s[1], s[2]))]
     if kind == "relations":
@@ -60,7 +62,7 @@ def _check_spans(
     problems: list[Problem] = []
     good: list[tuple[int, int, str, int]] = []
     for i, span in enumerate(value):
-        if not _is_row(span, 2, 1):
+        if not _is_row(span, SPAN):
             problems.append(Problem(f"{i}", f"{span!r} is not [start, end, label]."))
             continue
         start, end, label = span
@@ -72,9 +74,10 @@ def _check_spans(
                 )
             )
             continue
-        problems += _check_label(rules, label, f"{i}", covered_text(tokens, start, end))
+        if not label or not (rules.is_open or label in rules.labels):
+            problems += _check_label(rules, label, f"{i}", covered_text(tokens, start, end))
         good.append((start, end, label, i))
-    return problems + _check_overlap(rules, good, tokens)
+    return problems + (_check_overlap(rules, good, tokens) if len(good) > 1 else [])
 
 
 def _check_overlap(
@@ -109,6 +112,8 @@ def _check_tags(
     if not isinstance(value, list) or len(value) != len(tokens):
         size = len(value) if isinstance(value, list) else repr(value)
         return [Problem("", f"A tags answer has one label a token: {len(tokens)}, not {size}.")]
+    if _are_labels(rules, value):
+        return []
     problems = []
     for i, (label, token) in enumerate(zip(value, tokens, strict=True)):
         problems += _check_label(rules, label, f"{i}", token)
@@ -128,9 +133,11 @@ def _check_tree(
     if not isinstance(value, list) or len(value) != m:
         size = len(value) if isinstance(value, list) else repr(value)
         return [Problem("", f"A tree has one [head, label] a token: {m}, not {size}.")]
+    if _is_good_tree(rules, value):
+        return []
     problems = []
     for i, arc in enumerate(value):
-        if not _is_row(arc, 1, 1):
+        if not _is_row(arc, ARC):
             problems.append(Problem(f"{i}", f"{arc!r} is not [head, label]."))
         elif not 0 <= arc[0] <= m or arc[0] == i + 1:
             problems.append(
@@ -143,6 +150,24 @@ def _check_tree(
         else:
             problems += _check_label(rules, arc[1], f"{i}", tokens[i])
     return problems or check_tree_shape([arc[0] for arc in value], tokens)
+
+
+def _is_good_tree(rules: AnswerRules, value: Sequence[Any]) -> bool:
+    """Return whether a tree is plainly right: what nearly all are, in a fifth of the time."""
+    if set(map(type, value)) - {list, tuple} or set(map(len, value)) != {2}:
+        return False
+    heads, labels = zip(*value, strict=True)
+    m = len(heads)
+    if set(map(type, heads)) != {int} or not _are_labels(rules, labels):
+        return False
+    if heads.count(0) != 1 or min(heads) < 0 or max(heads) > m:
+        return False
+    above = [0, *heads]  # the head of the head, doubled until only the root is left
+    for _ in range(m.bit_length()):
+        above = [above[head] for head in above]
+        if not any(above):
+            return True
+    return False
 
 
 def check_tree_shape(heads: Sequence[int], tokens: Sequence[str]) -> list[Problem]:
@@ -194,7 +219,7 @@ def _check_relations(
     problems: list[Problem] = []
     seen = set()
     for i, relation in enumerate(value):
-        if not _is_row(relation, 4, 1):
+        if not _is_row(relation, RELATION):
             problems.append(Problem(f"{i}", f"{relation!r} is not [s1, e1, s2, e2, label]."))
             continue
         if tuple(relation) in seen:
@@ -244,13 +269,21 @@ def _check_label(rules: AnswerRules, label: Any, path: str, text: str) -> list[P
     return [Problem(path, f"No label '{label}' (on '{text}'). Known: {known}.")]
 
 
-def _is_row(row: Any, n_integers: int, n_strings: int) -> bool:
-    return (
-        isinstance(row, list | tuple)
-        and len(row) == n_integers + n_strings
-        and all(isinstance(x, int) and not isinstance(x, bool) for x in row[:n_integers])
-        and all(isinstance(x, str) for x in row[n_integers:])
-    )
+def _are_labels(rules: AnswerRules, labels: Sequence[Any]) -> bool:
+    if set(map(type, labels)) - {str}:
+        return False
+    distinct = set(labels)
+    return "" not in distinct and (rules.is_open or distinct.issubset(rules.labels))
+
+
+SPAN = [int, int, str]
+ARC = [int, str]
+RELATION = [int, int, int, int, str]
+
+
+def _is_row(row: Any, types: list[type]) -> bool:
+    """Return whether a row has items of exactly these types; true and false are no numbers."""
+    return isinstance(row, list | tuple) and list(map(type, row)) == types
 
 
 _Check = Callable[[AnswerRules, Any, Sequence[str], Sequence[Sequence[Any]] | None], list[Problem]]

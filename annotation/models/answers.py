@@ -1,3 +1,5 @@
+"""Answers; a foreign key whose composite index begins with it has no index of its own."""
+
 from django.conf import settings
 from django.db import models
 
@@ -9,8 +11,12 @@ from annotation.models.round import Round
 class Annotation(models.Model):
     """One person's present answer to one task on one sentence."""
 
-    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="annotations")
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="annotations")
+    sentence = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="annotations", db_index=False
+    )
+    task = models.ForeignKey(
+        Task, on_delete=models.CASCADE, related_name="annotations", db_index=False
+    )
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="annotations"
     )
@@ -31,7 +37,9 @@ class Annotation(models.Model):
 class AnnotationVersion(models.Model):
     """An earlier answer, kept when a newer one took its place."""
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="versions")
+    annotation = models.ForeignKey(
+        Annotation, on_delete=models.CASCADE, related_name="versions", db_index=False
+    )
     version = models.PositiveIntegerField()
     value = models.JSONField()
     created_at = models.DateTimeField()
@@ -53,13 +61,19 @@ class Gold(models.Model):
         ADJUDICATED = "adjudicated"
         AGREED = "agreed"
 
-    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="gold")
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="gold")
+    sentence = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="gold", db_index=False
+    )
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="gold", db_index=False)
     value = models.JSONField()
     source = models.CharField(max_length=12, choices=Source)
     version = models.PositiveIntegerField(default=1)
     decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
     )
     updated_at = models.DateTimeField()
 
@@ -72,12 +86,18 @@ class Gold(models.Model):
 class GoldVersion(models.Model):
     """An earlier gold answer."""
 
-    gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="versions")
+    gold = models.ForeignKey(
+        Gold, on_delete=models.CASCADE, related_name="versions", db_index=False
+    )
     version = models.PositiveIntegerField()
     value = models.JSONField()
     source = models.CharField(max_length=12)
     decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
     )
     created_at = models.DateTimeField()
 
@@ -91,7 +111,9 @@ class GoldVersion(models.Model):
 class Suggestion(models.Model):
     """The newest model's answer to one task on one sentence, offered to a person."""
 
-    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="suggestions")
+    sentence = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="suggestions", db_index=False
+    )
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="suggestions")
     value = models.JSONField()
     confidence = models.FloatField(null=True)  # of the whole answer, in [0, 1]

@@ -33,8 +33,13 @@ class Corpus(models.Model):
 class Sentence(models.Model):
     """Tokens, text and code-point offsets; never changed after import."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sentences")
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="sentences")
+    # Look-ups by project and corpus use the composite indexes below; more would slow imports.
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="sentences", db_index=False
+    )
+    corpus = models.ForeignKey(
+        Corpus, on_delete=models.CASCADE, related_name="sentences", db_index=False
+    )
     position = models.PositiveIntegerField()  # in its corpus, from 0 without gaps
     key = models.CharField(max_length=200, blank=True)  # the file's own id
     document = models.CharField(max_length=200, blank=True)
