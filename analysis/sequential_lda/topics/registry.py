@@ -44,3 +44,11 @@ def settings_of(name: str, options: Mapping[str, Any]) -> Any:
             f"The {name} family has no option {unknown[0]!r}. Known: {', '.join(known)}."
         )
     return settings_type(**options)
+
+
+def option_types(name: str) -> dict[str, type[int] | type[float]]:
+    """The options of a family, each with the type of its values."""
+    return {
+        field.name: int if "int" in str(field.type) else float
+        for field in dataclasses.fields(family(name).settings_type)
+    }
