@@ -125,9 +125,9 @@ def make_queue(person: Any, make_project: Any) -> Callable[..., Queue]:
     """A function that makes a project with tasks and asks about sentences, in order."""
 
     def make_queue(
-        given: Sequence[Given], *, tasks: Any = None, name: str = "ilse", **values: Any
+        given: Sequence[Given], *, tasks: Any = None, annotator: str = "ilse", **values: Any
     ) -> Queue:
-        owner, annotator = person(f"{name}-owner"), person(name)
+        owner, annotator = person(f"{annotator}-owner"), person(annotator)
         project = make_project(owner, tasks=tasks or HARBOUR_TASKS, **values)
         Membership.objects.create(project=project, user=annotator, role=Role.ANNOTATOR)
         corpus = Corpus.objects.create(project=project, name="notices", format="text")
@@ -179,3 +179,62 @@ def _serve_script(route: Any) -> None:
         route.fulfill(body="<!doctype html><title>scripts</title>", content_type="text/html")
         return
     route.fulfill(body=(SCRIPTS / path).read_text(), content_type="text/javascript")
+
+
+class Hands:
+    """Hands on the annotate page, by keyboard or by mouse."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def word(self, i: int) -> Any:
+        """Return the word at a place."""
+        return self.page.locator(f'.word[data-word="{i}"]')
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def go(self, i: int) -> None:
+        """Move the cursor to a word by keyboard."""
+        self.press("Home", *["ArrowRight"] * i)
+
+    def label(self, task: str, name: str) -> Any:
+        """Return the button of a label."""
+        group = self.page.get_by_label(f"Labels of {task}", exact=True)
+        return group.locator(f'[data-label="{name}"]')
+
+    def key_of(self, task: str, name: str) -> str:
+        """Return the key that a label's button shows, as the keyboard names it."""
+        cap = self.label(task, name).locator("kbd").inner_text()
+        return cap.replace("⇧", "Shift+")
+
+    def drag(self, start: Any, end: Any) -> None:
+        """Drag from the middle of one element to the middle of another."""
+        for locator, act in ((start, self.page.mouse.down), (end, self.page.mouse.up)):
+            box = locator.bounding_box()
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            self.page.mouse.move(x, y, steps=4)
+            act()
+
+    def chip(self, text: str) -> Any:
+        """Return the chip of a span by its label."""
+        return self.page.locator(".chip", has_text=text)
+
+    def wait_for_saved(self) -> None:
+        """Wait until the server has everything."""
+        self.page.locator('#saved[data-state="good"]', has_text="Saved").wait_for()
+
+    def wait_for_sentence(self, text: str) -> None:
+        """Wait until a sentence with this first word is leased."""
+        self.word(0).filter(has_text=text).wait_for()
+        self.page.locator("#submit:not([disabled])").wait_for()
+
+
+def start(page: Any, queue: Queue, first_word: str) -> Hands:
+    """Open the annotate page of a queue and wait for its first sentence."""
+    page.goto(queue.url)
+    hands = Hands(page)
+    hands.wait_for_sentence(first_word)
+    return hands

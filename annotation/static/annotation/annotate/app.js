@@ -116,7 +116,7 @@ async function start() {
 function run(command, ...values) {
   if (!desk.state) return;
   desk.perform(command(desk.state, ...values));
-  if (!talk.isBusy) view.focusCursor();
+  view.focusCursor();
 }
 
 /** A click on a label uses it on what is selected, or arms it for the mouse. */
@@ -188,7 +188,7 @@ function listenToButtons() {
   for (const name of ["undo", "skip", "flag", "submit"]) {
     part(name).addEventListener("click", () => {
       actions[name]();
-      if (!talk.isBusy) view.focusCursor();
+      view.focusCursor();
     });
   }
   part("open-keys").addEventListener("click", openKeys);

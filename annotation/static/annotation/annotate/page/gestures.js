@@ -89,7 +89,8 @@ function paintOrSelect(state, from, to) {
   const kind = armed ? taskOf(state, armed.task).kind : null;
   const range = { ...state, ui: { ...state.ui, anchor: from, cursor: to, selected: null } };
   if (armed?.task === task && (kind === "spans" || kind === "tags")) {
-    return applyLabel(range, armed.task, armed.label);
+    const painted = applyLabel(range, armed.task, armed.label);
+    return { ...painted, ui: { ...painted.ui, selected: null } }; // the next label is armed, not used
   }
   return { ui: { anchor: from, cursor: to, selected: null } };
 }

@@ -17,6 +17,7 @@ export class Talk {
     this.desk = desk;
     this.view = view;
     this.chooser = new Chooser();
+    view.isTalking = () => this.isBusy;
   }
 
   /** Whether the keyboard belongs to a question. */

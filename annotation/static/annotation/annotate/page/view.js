@@ -16,6 +16,7 @@ export class View {
   constructor({ desk, sentence, bars, detail, guidelines, facts, announcer }) {
     Object.assign(this, { desk, sentence, bars, detail, guidelines, facts, announcer });
     this.hidden = new Set();
+    this.isTalking = () => false; // a question has the keyboard
     this.part = (id) => document.getElementById(id);
     this.#buildFilters(desk.project);
     setInterval(() => this.#renderPlace(), 1000);
@@ -54,7 +55,7 @@ export class View {
   /** Put the keyboard's focus on the word under the cursor. */
   focusCursor() {
     const { state } = this.desk;
-    if (!state || document.querySelector("dialog[open]")) return;
+    if (!state || this.isTalking()) return;
     const node = this.sentence.wordNode(state.ui.cursor);
     node?.focus({ preventScroll: true });
     node?.scrollIntoView({ block: "nearest" });
@@ -162,6 +163,12 @@ const EMPTY = {
 };
 
 function restingWords(desk, waiting) {
+  const mode = desk.state?.ui.mode;
+  const { tokens } = desk.state?.sentence ?? {};
+  if (mode?.kind === "head") return `Head ‘${tokens[mode.word]}’: go to the dependent, then ↵.`;
+  if (mode?.kind === "relation") {
+    return `Relation from ‘${tokens.slice(...mode.from).join(" ")}’: go to the other span, then ↵.`;
+  }
   if (desk.phase === PHASE.sending) return "Sending…";
   if (desk.phase === PHASE.ahead && !desk.connection.isReached) {
     return "Your last answer is kept here and is sent when the line is back.";

@@ -1,0 +1,181 @@
+"""A whole sentence of every kind of task, by keyboard alone and by mouse alone."""
+
+from playwright.sync_api import expect
+
+from tests.browser.annotate_fixtures import Given, make_queue, start  # noqa: F401
+from tests.browser.looking import picture
+
+TASKS = [
+    {"name": "Entities", "kind": "spans", "labels": ["VESSEL", "PLACE"], "nested": True},
+    {"name": "Words", "kind": "tags", "labels": ["NOUN", "VERB", "ADP", "PUNCT"]},
+    {"name": "Notice type", "kind": "classes", "labels": ["Arrival", "Delay"]},
+    {
+        "name": "Syntax",
+        "kind": "tree",
+        "labels": ["nsubj", "case", "obl", "compound", "punct", "root"],
+    },
+    {
+        "name": "Relations",
+        "kind": "relations",
+        "parent": "Entities",
+        "labels": ["located at", "near"],
+        "pairs": {"located at": [["VESSEL", "PLACE"]], "near": [["PLACE", "PLACE"]]},
+    },
+]
+TOKENS = "Aurelia docked at Brask Quay .".split()
+TREE = [[2, "nsubj"], [0, "root"], [5, "case"], [5, "compound"], [2, "obl"], [2, "punct"]]
+TAGS = ["NOUN", "VERB", "ADP", "NOUN", "NOUN", "PUNCT"]
+ANSWERS = {
+    "Entities": [[0, 1, "VESSEL"], [3, 5, "PLACE"]],
+    "Words": TAGS,
+    "Notice type": "Arrival",
+    "Syntax": TREE,
+    "Relations": [[0, 1, 3, 5, "located at"]],
+}
+
+
+def _submitted(page, queue, press_submit):
+    with page.expect_response("**/submit/") as response:
+        press_submit()
+    assert response.value.ok, response.value.text()
+    return queue.answers()
+
+
+def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page):  # noqa: F811
+    queue = make_queue([Given(TOKENS)], tasks=TASKS)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    key = hands.key_of
+
+    hands.press(key("Entities", "VESSEL"))
+    hands.go(3)
+    hands.press("Shift+ArrowRight", key("Entities", "PLACE"), key("Notice type", "Arrival"))
+    hands.go(0)
+    hands.press("r", *["ArrowRight"] * 4, key("Relations", "located at"))
+    hands.go(0)
+    hands.press(*[key("Words", tag) for tag in TAGS])
+    hands.go(1)
+    hands.press("h", "h")
+    for dep, (head, label) in enumerate(TREE):
+        if head:
+            hands.go(head - 1)
+            hands.press("h", "Home", *["ArrowRight"] * dep, "Enter")
+            page.keyboard.type(label)
+            hands.press("Enter")
+    assert _submitted(page, queue, lambda: hands.press("Enter")) == ANSWERS
+
+
+def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):  # noqa: F811
+    queue = make_queue([Given(TOKENS)], tasks=TASKS)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+
+    hands.label("Entities", "VESSEL").click()
+    hands.word(0).click()
+    hands.label("Entities", "PLACE").click()
+    hands.label("Entities", "PLACE").click()  # armed by the first click, put away by the second
+    hands.drag(hands.word(3), hands.word(4))
+    hands.label("Entities", "PLACE").click()  # on the words that are marked
+    hands.label("Notice type", "Arrival").click()
+    for i, tag in enumerate(TAGS):
+        hands.word(i).click()
+        hands.label("Words", tag).click()
+    page.get_by_role("heading", name="Syntax").click()
+    hands.word(1).click()
+    hands.word(1).click()  # the same word twice: the root
+    for dep, (head, label) in enumerate(TREE):
+        if head == 2:
+            hands.drag(hands.word(head - 1), hands.word(dep))
+        elif head:
+            hands.word(head - 1).click()
+            hands.word(dep).click()
+        if head:
+            page.get_by_role("option", name=label, exact=True).click()
+    hands.drag(hands.chip("VESSEL"), hands.chip("PLACE"))
+    picture(page, "annotate-five-kinds")
+    assert _submitted(page, queue, page.get_by_role("button", name="Submit").click) == ANSWERS
+
+
+def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):  # noqa: F811
+    queue = make_queue([Given(TOKENS, tasks=["Entities"])], tasks=TASKS)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.go(3)
+    hands.press("v", "Shift+ArrowRight", "p")
+    expect(hands.chip("PLACE")).to_have_attribute("aria-label", "Brask Quay, PLACE")
+    hands.press("Alt+Shift+ArrowLeft")
+    expect(hands.chip("PLACE")).to_have_attribute("aria-label", "at Brask Quay, PLACE")
+    hands.press("Backspace")
+    expect(page.locator(".chip")).to_have_count(0)
+    hands.press("Control+z")
+    expect(hands.chip("PLACE")).to_have_attribute("aria-label", "at Brask Quay, PLACE")
+    hands.press("Control+Shift+z")
+    expect(page.locator(".chip")).to_have_count(0)
+    hands.press("v")
+    assert _submitted(page, queue, lambda: hands.press("Control+Enter")) == {
+        "Entities": [[2, 3, "VESSEL"]]  # the cursor is where the span began
+    }
+
+
+def test_spans_nest_where_the_task_allows_it_and_replace_each_other_elsewhere(
+    make_queue,  # noqa: F811
+    open_page,
+):
+    flat = [{"name": "Slots", "kind": "spans", "labels": ["day", "place"]}]
+    for tasks, wanted in ((TASKS, [[3, 5, "PLACE"], [3, 4, "VESSEL"]]), (flat, [[3, 4, "day"]])):
+        name = tasks[0]["name"]
+        queue = make_queue(
+            [Given(TOKENS, tasks=[name])],
+            tasks=tasks,
+            annotator=f"annotator of {name}",
+            name=name,
+        )
+        page = open_page(queue.annotator)
+        hands = start(page, queue, "Aurelia")
+        outer, inner = tasks[0]["labels"][1], tasks[0]["labels"][0]
+        hands.go(3)
+        hands.press("Shift+ArrowRight", hands.key_of(name, outer))
+        hands.go(3)
+        hands.press(hands.key_of(name, inner))
+        assert _submitted(page, queue, lambda h=hands: h.press("Enter")) == {name: wanted}
+
+
+def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, open_page):  # noqa: F811
+    queue = make_queue([Given(TOKENS, tasks=["Entities", "Relations"])], tasks=TASKS)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v")
+    hands.go(3)
+    hands.press("p")
+    hands.go(4)
+    hands.press("p")
+    hands.go(0)
+    hands.press("r", *["ArrowRight"] * 3, hands.key_of("Relations", "near"))
+    expect(page.locator("#message")).to_contain_text("near may not link Aurelia to Brask")
+    hands.press("Enter")  # one label fits: it is taken without a question
+    hands.press("Shift+R")
+    expect(page.locator("#message")).to_contain_text("located at may not link Brask to Aurelia")
+    hands.go(3)
+    hands.press("r", "ArrowRight", "Enter", "Shift+R")
+    assert _submitted(page, queue, lambda: hands.press("Enter"))["Relations"] == [
+        [0, 1, 3, 4, "located at"],
+        [4, 5, 3, 4, "near"],
+    ]
+
+
+def test_what_is_missing_is_named_and_shown_before_anything_is_sent(make_queue, open_page):  # noqa: F811
+    queue = make_queue([Given(TOKENS, tasks=["Notice type", "Syntax"])], tasks=TASKS)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    message = page.locator("#message")
+    hands.press("Enter")
+    expect(message).to_have_text("Notice type: choose one.")
+    hands.press("1", "h", "h", "Enter")
+    expect(message).to_have_text("Syntax: 5 of 6 words have no head.")
+    expect(page.locator(".word[data-cursor]")).to_have_text("docked")
+    for head, dep in ((1, 2), (2, 1)):
+        hands.go(head)
+        hands.press("h", "Home", *["ArrowRight"] * dep, "Enter", "Enter")
+    hands.press("Enter")
+    expect(message).to_have_text("Syntax: a cycle, docked → at → docked.")
+    assert queue.answers() == {}
