@@ -79,6 +79,7 @@ class ModelConfig(Settings):
     pooling: Literal["mean", "first"] = "mean"  # classes: what of the sentence is read
     max_span_width: int = 8  # words in a candidate of the span head
     span_keep: float = 0.6  # spans kept per word for relations
+    max_kept_spans: int = 100  # and at most: pairs grow with the square
     arc_width: int = 256
     label_width: int = 96
     pair_width: int = 150
@@ -87,7 +88,7 @@ class ModelConfig(Settings):
         self._require("private_layers", self.private_layers >= 0, "0 or more")
         self._require("dropout", 0 <= self.dropout < 1, "0 <= dropout < 1")
         self._require("span_keep", self.span_keep > 0, "more than 0")
-        for key in ("max_span_width", "arc_width", "label_width", "pair_width"):
+        for key in ("max_span_width", "max_kept_spans", "arc_width", "label_width", "pair_width"):
             self._require(key, getattr(self, key) >= 1, "1 or more")
 
 

@@ -67,5 +67,6 @@ def _relation_head(
         hidden=config.pair_width,
         max_width=config.max_span_width,
         keep=config.span_keep,
+        max_kept=config.max_kept_spans,
         dropout=config.dropout,
     )

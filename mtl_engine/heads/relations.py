@@ -1,8 +1,9 @@
 """Relations: labelled links between the likeliest spans of the parent task.
 
 Kept are the ``max(1, min(floor(keep * words), spans))`` candidates with the lowest probability of
-being no span; every ordered pair of two kept spans gets a label or none. While learning, the gold
-spans are always among the kept. An answer links only spans of the parent's answer.
+being no span, and at most ``max_kept``; every ordered pair of two kept spans gets a label or none.
+While learning, the gold spans are always among the kept. An answer links only spans of the
+parent's answer.
 """
 
 import zlib
@@ -61,11 +62,12 @@ class RelationHead(Head):
         hidden: int,
         max_width: int,
         keep: float,
+        max_kept: int,
         dropout: float,
     ) -> None:
         super().__init__(task)
         self.parent_task = parent
-        self.max_width, self.keep = max_width, keep
+        self.max_width, self.keep, self.max_kept = max_width, keep, max_kept
         self.spans = SpanVectors(width, hidden, max_width, dropout)
         self.types = nn.Linear(1 + len(parent.labels), hidden, bias=False)
         self.first = nn.Linear(hidden, hidden)
@@ -146,7 +148,8 @@ class RelationHead(Head):
         starts = _starts(parent.spans.counts)
         kept = []
         for row, (start, count) in enumerate(zip(starts, parent.spans.counts, strict=True)):
-            n = max(1, min(int(self.keep * parent.states.counts[row]), int(count)))
+            n = min(int(self.keep * parent.states.counts[row]), int(count), self.max_kept)
+            n = max(1, n)
             best = np.argsort(no_span[start : start + count], kind="stable")[:n]
             kept.append(start + np.sort(best))
         return kept

@@ -2,21 +2,22 @@
 
 import numpy as np
 
+ROOT = 0
+
 
 def best_heads(scores: np.ndarray) -> np.ndarray:
     """Return (m,) heads of the highest-scoring tree; 0 = ROOT, else the head's number from 1.
 
     scores (m, m + 1): row = word, column 0 = ROOT; minus infinity where a head is not admissible
-    (a word itself always is not). Chu-Liu & Edmonds, with every ROOT arc so expensive that the
-    best tree has just one.
+    (a word itself never is). Chu-Liu & Edmonds in O(m^2), with every ROOT arc so expensive that
+    the best tree has just one.
     """
     m = len(scores)
-    graph = np.full((m + 1, m + 1), -np.inf)
-    graph[1:] = scores
-    np.fill_diagonal(graph, -np.inf)
+    graph = scores.astype(np.float64)
+    graph[np.arange(m), np.arange(1, m + 1)] = -np.inf
     finite = graph[np.isfinite(graph)]
-    graph[1:, 0] -= (finite.max() - finite.min() + 1.0) * m
-    return _arborescence(graph)[1:]
+    graph[:, ROOT] -= (finite.max() - finite.min() + 1.0) * m
+    return _Contraction(graph).heads()
 
 
 def are_trees(heads: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -27,51 +28,81 @@ def are_trees(heads: np.ndarray, counts: np.ndarray) -> np.ndarray:
     n, width = heads.shape
     is_word = np.arange(width) < counts[:, None]
     above = np.zeros((n, width + 1), dtype=np.int64)  # column 0 = ROOT, which is above itself
-    above[:, 1:] = np.where(is_word, heads, 0)
-    has_one_root = ((above[:, 1:] == 0) & is_word).sum(1) == 1
+    above[:, 1:] = np.where(is_word, heads, ROOT)
+    has_one_root = ((above[:, 1:] == ROOT) & is_word).sum(1) == 1
     for _ in range(max(1, int(width).bit_length())):
         above = np.take_along_axis(above, above, axis=1)
-    return np.asarray(has_one_root & (above == 0).all(1))
+    return np.asarray(has_one_root & (above == ROOT).all(1))
 
 
-def _arborescence(graph: np.ndarray) -> np.ndarray:
-    """Return the head of every node of graph[node, head]; node 0 is the root."""
-    heads = graph.argmax(1)
-    heads[0] = 0
-    cycle = _cycle(heads)
-    if cycle is None:
+class _Contraction:
+    """Words, and groups of words that were contracted because their best heads form a cycle.
+
+    Group g has for every node h (a word's number, or ROOT) the score ``into[g, h]`` of attaching
+    it under h, less the cycle arc that this replaces, and the word ``entry[g, h]`` where h enters.
+    """
+
+    def __init__(self, graph: np.ndarray) -> None:
+        m = self.m = len(graph)
+        self.into = np.concatenate([graph, np.empty_like(graph)])  # (2m, m + 1)
+        self.entry = np.broadcast_to(np.arange(1, m + 1)[:, None], graph.shape)
+        self.entry = np.concatenate([self.entry, np.zeros_like(self.entry)])
+        self.group_of = np.arange(-1, m)  # outermost group of ROOT (none) and of every word
+        self.around = np.full(2 * m, -1)  # the group that contains a group
+        self.head = np.zeros(2 * m, dtype=np.int64)  # the arc that each group takes
+        self.dependent = np.zeros(2 * m, dtype=np.int64)
+        self.value = np.zeros(2 * m)
+        self.n_groups = m
+
+    def heads(self) -> np.ndarray:
+        """Return each word's head in the best tree."""
+        is_done = np.zeros(2 * self.m, dtype=bool)  # its arcs lead to ROOT
+        for word in range(1, self.m + 1):
+            if not is_done[self.group_of[word]]:
+                is_done[self._climb(int(self.group_of[word]), is_done)] = True
+        return self._expand()
+
+    def _climb(self, group: int, is_done: np.ndarray) -> list[int]:
+        """Follow best heads up to ROOT, contracting cycles; return the groups on the way."""
+        path: list[int] = []
+        while True:
+            head = int(self.into[group].argmax())
+            self.head[group], self.value[group] = head, self.into[group, head]
+            self.dependent[group] = self.entry[group, head]
+            path.append(group)
+            above = int(self.group_of[head])
+            if head == ROOT or is_done[above]:
+                return path
+            if above in path:
+                start = path.index(above)
+                group = self._contract(path[start:])
+                del path[start:]
+            else:
+                group = above
+
+    def _contract(self, cycle: list[int]) -> int:
+        new, nodes = self.n_groups, np.arange(self.m + 1)
+        self.n_groups += 1
+        replaced = self.into[cycle] - self.value[cycle][:, None]
+        best = replaced.argmax(0)
+        is_inside = np.isin(self.group_of, cycle)
+        self.into[new] = np.where(is_inside, -np.inf, replaced[best, nodes])
+        self.entry[new] = self.entry[cycle][best, nodes]
+        self.group_of[is_inside] = new
+        self.around[cycle] = new
+        return new
+
+    def _expand(self) -> np.ndarray:
+        """Give every word its arc: the outermost group's arc replaces those it passes through."""
+        heads = np.zeros(self.m, dtype=np.int64)
+        is_replaced = np.zeros(2 * self.m, dtype=bool)
+        for group in range(self.n_groups - 1, -1, -1):
+            if is_replaced[group]:
+                continue
+            word = self.dependent[group]
+            heads[word - 1] = self.head[group]
+            inner = word - 1
+            while inner != group:
+                is_replaced[inner] = True
+                inner = self.around[inner]
         return heads
-    inside = np.flatnonzero(cycle)
-    outside = np.flatnonzero(~cycle)  # begins with the root
-    broken = graph[np.ix_(inside, outside)] - graph[inside, heads[inside]][:, None]
-    entry = inside[broken.argmax(0)]  # for each outside head: where it best breaks the cycle
-    leaving = graph[np.ix_(outside, inside)]
-    exit_ = inside[leaving.argmax(1)]  # for each outside node: its best head in the cycle
-    k = len(outside)
-    smaller = np.full((k + 1, k + 1), -np.inf)
-    smaller[:k, :k] = graph[np.ix_(outside, outside)]
-    smaller[k, :k] = broken.max(0)
-    smaller[1:k, k] = leaving.max(1)[1:]
-    found = _arborescence(smaller)
-    for number in range(1, k):
-        heads[outside[number]] = exit_[number] if found[number] == k else outside[found[number]]
-    heads[entry[found[k]]] = outside[found[k]]
-    return heads
-
-
-def _cycle(heads: np.ndarray) -> np.ndarray | None:
-    """Return which nodes form a cycle, or None."""
-    seen = np.zeros(len(heads), dtype=np.int64)
-    seen[0] = -1
-    for start in range(1, len(heads)):
-        node = start
-        while seen[node] == 0:
-            seen[node] = start
-            node = int(heads[node])
-        if seen[node] == start:
-            cycle = np.zeros(len(heads), dtype=bool)
-            while not cycle[node]:
-                cycle[node] = True
-                node = int(heads[node])
-            return cycle
-    return None

@@ -57,6 +57,15 @@ def sentence(rng, number):
     )
 
 
+def labelled_for(*tasks, n=16):
+    """Return n sentences labelled for some of the tasks only."""
+    names = {task.name for task in tasks}
+    return [
+        Example(e.tokens, {name: e.labels[name] for name in e.labels if name in names})
+        for e in sentences(n)
+    ]
+
+
 def tiny_config(*, frozen_layers=-1, width=32, layers=3, model=None, **training):
     """Return settings under which the tiny encoder learns within a second or two."""
     return EngineConfig.from_dict(

@@ -307,6 +307,14 @@ def test_the_best_tree_is_the_best_of_all_trees(m):
         assert tuple(best_heads(scores)) == best
 
 
+def test_long_sentences_are_decoded_too():
+    scores = np.random.default_rng(0).normal(size=(700, 701))
+    scores[range(700), range(1, 701)] = -np.inf
+    heads = best_heads(scores)
+    assert are_trees(heads[None], np.array([700])).all()
+    assert scores[range(700), heads].sum() > 0.99 * scores.max(1).sum()
+
+
 def test_trees_are_told_from_cycles_and_from_several_roots():
     heads = np.array([[0, 1, 2], [2, 1, 0], [0, 0, 1], [2, 0, 9], [0, 9, 9]])
     counts = np.array([3, 3, 3, 2, 1])

@@ -18,6 +18,7 @@ from tests.mtl_engine.corpus import (
     POS,
     SPANS,
     TASKS,
+    labelled_for,
     sentences,
     tiny_config,
     trained,
@@ -218,13 +219,6 @@ def test_a_policy_is_told_the_loss_and_the_gain_of_its_steps():
     assert [f.loss for f in policy.told] == [step.losses["pos"] for step in steps]
     assert {f.task for f in policy.told} == {1}
     assert np.mean([f.gain for f in policy.told]) > 0
-
-
-def labelled_for(*tasks):
-    names = {task.name for task in tasks}
-    return [
-        Example(e.tokens, {k: v for k, v in e.labels.items() if k in names}) for e in sentences(16)
-    ]
 
 
 def test_a_warm_start_keeps_known_labels_and_adds_new_ones():

@@ -1,0 +1,163 @@
+"""Saved models and snapshots: whole or not at all, never unpickled, readable elsewhere."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+import torch
+
+from mtl_engine import checkpoint
+from mtl_engine.checkpoint import (
+    load_model,
+    load_snapshot,
+    read_description,
+    save_model,
+    save_snapshot,
+)
+from mtl_engine.config import EngineConfig
+from mtl_engine.encoders.pack import collate
+from mtl_engine.errors import EngineError
+from mtl_engine.export import export_huggingface
+from mtl_engine.heads.regression import RegressionTask
+from mtl_engine.model import new_model
+from mtl_engine.prediction import predict
+from mtl_engine.training import Evaluation, Step, train
+from tests.mtl_engine.corpus import MOOD, POS, SPANS, TASKS, sentences, tiny_config, trained
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+TOKENS = [example.tokens for example in sentences(6)]
+
+
+@pytest.fixture(scope="module")
+def end():
+    return trained(
+        sentences(12), TASKS, tiny_config(model={"architecture": "CMT"}), dev=sentences(4)
+    )
+
+
+def test_a_loaded_model_says_the_same(end, tmp_path):
+    save_model(end.model, tmp_path / "model", metrics=end.metrics, data_hash="abc")
+    loaded = load_model(tmp_path / "model")
+    assert (loaded.config, loaded.tasks) == (end.model.config, end.model.tasks)
+    outputs = ["answers", "confidence"]
+    assert list(predict(loaded, TOKENS, outputs=outputs)) == list(
+        predict(end.model, TOKENS, outputs=outputs)
+    )
+
+
+def test_the_description_tells_all_without_loading_the_model(end, tmp_path):
+    save_model(
+        end.model, tmp_path / "m", metrics=end.metrics, temperatures={"mood": 1.5}, data_hash="abc"
+    )
+    description = read_description(tmp_path / "m")
+    assert description["data_hash"] == "abc"
+    assert description["temperatures"] == {"mood": 1.5}
+    assert description["metrics"] == end.metrics
+    assert {"torch", "transformers", "safetensors"} == set(description["versions"])
+    assert [task["labels"] for task in description["tasks"]][2] == ["question", "statement"]
+    card = (tmp_path / "m" / "README.md").read_text()
+    assert all(task.name in card for task in TASKS)
+    assert "Architecture CMT" in card
+
+
+def test_a_model_folder_holds_safetensors_json_and_a_card_only(end, tmp_path):
+    save_model(end.model, tmp_path / "m")
+    names = {path.name for path in (tmp_path / "m").rglob("*") if path.is_file()}
+    assert names == {"model.safetensors", "model.json", "README.md"}
+
+
+def test_a_failed_save_leaves_the_old_model_and_no_rest(end, tmp_path, monkeypatch):
+    save_model(end.model, tmp_path / "m", data_hash="old")
+    monkeypatch.setattr(checkpoint, "model_card", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        save_model(end.model, tmp_path / "m", data_hash="new")
+    assert read_description(tmp_path / "m")["data_hash"] == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_saving_again_replaces_the_model(end, tmp_path):
+    for data_hash in ("old", "new"):
+        save_model(end.model, tmp_path / "m", data_hash=data_hash)
+    assert read_description(tmp_path / "m")["data_hash"] == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_broken_folders_are_refused_with_the_reason(end, tmp_path):
+    with pytest.raises(EngineError, match="not a saved model"):
+        load_model(tmp_path)
+    save_model(end.model, tmp_path / "m")
+    description = read_description(tmp_path / "m")
+    path = tmp_path / "m" / "model.json"
+    path.write_text(json.dumps({**description, "format": 99}))
+    with pytest.raises(EngineError, match="has format 99; this version reads 1"):
+        load_model(tmp_path / "m")
+    description["tasks"][2]["labels"].append("order")
+    path.write_text(json.dumps(description))
+    with pytest.raises(EngineError, match="do not fit"):
+        load_model(tmp_path / "m")
+    with pytest.raises(EngineError, match="not a whole snapshot"):
+        load_snapshot(tmp_path / "m")
+
+
+def test_a_killed_training_goes_on_from_disk_to_the_same_bits(tmp_path):
+    config = tiny_config(policy="size", epochs=2, frozen_layers=1)
+    examples, dev = sentences(16), sentences(4, seed=1)
+    whole = list(train(examples, dev, TASKS, config))
+    for event in train(examples, dev, TASKS, config):
+        if isinstance(event, Evaluation):
+            save_snapshot(event.snapshot(), tmp_path / "snapshot")
+            break
+    rest = list(
+        train(examples, dev, TASKS, config, resume_from=load_snapshot(tmp_path / "snapshot"))
+    )
+    assert [e.losses for e in rest if isinstance(e, Step)] == [
+        e.losses for e in whole if isinstance(e, Step) and e.step > event.step
+    ]
+    expected = whole[-1].model.state_dict()
+    assert all(torch.equal(w, expected[n]) for n, w in rest[-1].model.state_dict().items())
+
+
+@pytest.mark.parametrize("kind", ["bilstm", "transformer"])
+def test_models_on_every_encoder_are_saved_with_all_they_need(kind, tmp_path):
+    config = EngineConfig.from_dict({"encoder": {"kind": kind, "layers": 2}})
+    tasks = [MOOD, RegressionTask("score", low=0.0, high=5.0)]
+    model = new_model(config, tasks, ["Ada", "visits"]).eval()
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.tasks == tuple(tasks)
+    first, second = (
+        [p.answers for p in predict(m, [("Ada", "sleeps"), ("Oslo",)])] for m in (model, loaded)
+    )
+    assert first == second
+
+
+def test_an_exported_model_is_read_by_transformers_alone(tmp_path):
+    from transformers import AutoModel, AutoModelForTokenClassification, AutoTokenizer
+
+    model = new_model(EngineConfig(), [SPANS, replace(POS, name="p.o/s")]).eval()
+    export_huggingface(model, tmp_path / "hf")
+    tokens = ["Ada", "visits", "Oslo"]
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "hf")
+    batch = tokenizer([tokens], is_split_into_words=True, return_tensors="pt")
+    firsts = [batch.word_ids().index(number) for number in range(3)]
+    pack = collate(model.encoder.read([tokens]))
+    with torch.no_grad():
+        states = model.states(pack, ["entities"])["entities"]
+        vectors = AutoModel.from_pretrained(tmp_path / "hf").eval()(**batch).last_hidden_state[0]
+        torch.testing.assert_close(vectors[firsts], states.words, rtol=1e-4, atol=1e-5)
+        for folder, name in (("0-entities", "entities"), ("1-p_o_s", "p.o/s")):
+            path = tmp_path / "hf" / "token-classification" / folder
+            classifier = AutoModelForTokenClassification.from_pretrained(path).eval()
+            logits = model.head(name)(states).logits
+            torch.testing.assert_close(
+                classifier(**batch).logits[0][firsts], logits, rtol=1e-4, atol=1e-5
+            )
+            assert list(classifier.config.id2label.values()) == model.head(name).names
+    labels = json.loads((tmp_path / "hf" / "heads.json").read_text())
+    assert labels["entities"]["labels"] == ["PER", "LOC"]
+
+
+def test_only_transformers_have_a_hugging_face_form(end, tmp_path):
+    with pytest.raises(EngineError, match="transformer encoder"):
+        export_huggingface(end.model, tmp_path / "hf")

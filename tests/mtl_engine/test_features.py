@@ -1,0 +1,123 @@
+"""Fast mode: the frozen part computed once gives the same model as computing it every time."""
+
+import numpy as np
+import pytest
+import torch
+
+from mtl_engine.encoders.pack import collate
+from mtl_engine.evaluation import evaluate
+from mtl_engine.features import DiskStore, MemoryStore, frozen_features, open_features
+from mtl_engine.model import new_model
+from mtl_engine.prediction import score
+from tests.mtl_engine.corpus import MOOD, POS, TASKS, labelled_for, sentences, tiny_config, trained
+
+TOKENS = [example.tokens for example in sentences(20)]
+
+
+@pytest.fixture
+def model():
+    return new_model(tiny_config(frozen_layers=2), TASKS).eval()
+
+
+def test_features_are_what_the_frozen_network_computes(model, tmp_path):
+    pieces = model.encoder.read([*TOKENS, ("long",) * 600])
+    store = open_features(model.encoder, tmp_path)
+    with torch.no_grad():
+        whole = model.encoder.bottom(collate(pieces))
+    torch.testing.assert_close(frozen_features(model.encoder, pieces, store), whole)
+
+
+def test_a_sentences_features_are_the_same_bits_whoever_its_neighbours_are(model):
+    pieces = model.encoder.read(TOKENS)
+    together = frozen_features(model.encoder, pieces, MemoryStore(2**20))
+    alone = [frozen_features(model.encoder, [p], MemoryStore(2**20)) for p in pieces]
+    assert torch.equal(together, torch.cat(alone))
+
+
+def test_kept_features_are_read_and_not_computed_again(model, tmp_path, monkeypatch):
+    pieces = model.encoder.read(TOKENS)
+    first = frozen_features(model.encoder, pieces, open_features(model.encoder, tmp_path))
+    monkeypatch.setattr(model.encoder, "bottom", None)
+    again = open_features(model.encoder, tmp_path)  # as another process would
+    assert torch.equal(frozen_features(model.encoder, pieces[::-1][::-1], again), first)
+
+
+def test_scores_and_training_are_equal_with_and_without_kept_features(model, tmp_path):
+    config = tiny_config(frozen_layers=2, epochs=3)
+    examples = sentences(20)
+    kept = trained(examples, TASKS, config, dev=examples[:5], cache_dir=tmp_path)
+    in_memory = trained(examples, TASKS, config, dev=examples[:5])
+    for name, weight in kept.model.state_dict().items():
+        assert torch.equal(weight, in_memory.model.state_dict()[name])
+    store = open_features(kept.model.encoder, tmp_path)
+    with_store = score(kept.model, TOKENS, features=store)
+    without = score(kept.model, TOKENS)
+    assert with_store.confidence == pytest.approx(without.confidence, abs=1e-5)
+    fast, whole = (evaluate(kept.model, examples, features=f) for f in (store, None))
+    assert all(fast[name].metrics == whole[name].metrics for name in fast)
+
+
+def test_training_with_features_ends_where_running_the_whole_frozen_network_ends(monkeypatch):
+    config = tiny_config(frozen_layers=2, epochs=2)
+    examples = labelled_for(POS, MOOD)
+    fast = trained(examples, [POS, MOOD], config).model.state_dict()
+    monkeypatch.setattr("mtl_engine.training.loop.open_features", lambda *_: None)
+    whole = trained(examples, [POS, MOOD], config).model.state_dict()
+    for name, weight in fast.items():
+        torch.testing.assert_close(weight, whole[name], rtol=1e-3, atol=1e-4)
+
+
+def test_encoders_with_other_frozen_weights_do_not_share_features(tmp_path):
+    models = [
+        new_model(tiny_config(frozen_layers=n, seed=s), TASKS) for n, s in [(1, 0), (2, 0), (2, 1)]
+    ]
+    names = {model.encoder.fingerprint() for model in models}
+    assert len(names) == 3
+    same = new_model(tiny_config(frozen_layers=2, seed=1), TASKS)
+    assert same.encoder.fingerprint() in names
+
+
+def test_nothing_is_kept_where_nothing_is_frozen(tmp_path):
+    model = new_model(tiny_config(frozen_layers=-1), TASKS)
+    assert open_features(model.encoder, tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def rows(n, value):
+    return np.full((n, 4), value, dtype=np.float32)
+
+
+def key(number):
+    return bytes([number]) * 15 + b"\0"
+
+
+def test_two_processes_may_write_the_same_store(tmp_path):
+    one, other = DiskStore(tmp_path, 4, 10**6), DiskStore(tmp_path, 4, 10**6)
+    one.put([(key(1), rows(2, 1.0))])
+    other.put([(key(1), rows(2, 9.0)), (key(2), rows(3, 2.0))])
+    one.put([(key(3), rows(1, 3.0))])
+    fresh = DiskStore(tmp_path, 4, 10**6)
+    assert [fresh.get(key(n))[0, 0] for n in (1, 2, 3)] == [1.0, 2.0, 3.0]
+    assert [len(fresh.get(key(n))) for n in (1, 2, 3)] == [2, 3, 1]
+
+
+def test_a_store_survives_a_writer_that_died(tmp_path):
+    store = DiskStore(tmp_path, 4, 10**6)
+    store.put([(key(1), rows(2, 1.0))])
+    with (tmp_path / "rows.f32").open("ab") as file:
+        file.write(b"half a row of featur")
+    with (tmp_path / "index.bin").open("ab") as file:
+        file.write(b"half a record")
+    reopened = DiskStore(tmp_path, 4, 10**6)
+    reopened.put([(key(2), rows(2, 2.0))])
+    fresh = DiskStore(tmp_path, 4, 10**6)
+    assert fresh.get(key(1)).tolist() == rows(2, 1.0).tolist()
+    assert fresh.get(key(2)).tolist() == rows(2, 2.0).tolist()
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_full_store_keeps_what_it_has_and_takes_no_more(kind, tmp_path):
+    room = 3 * 4 * 4  # three rows
+    store = MemoryStore(room) if kind == "memory" else DiskStore(tmp_path, 4, room)
+    store.put([(key(1), rows(2, 1.0)), (key(2), rows(2, 2.0)), (key(3), rows(1, 3.0))])
+    assert [store.get(key(n)) is not None for n in (1, 2, 3)] == [True, False, True]

@@ -1,0 +1,65 @@
+"""Task policies and the order of batches."""
+
+import numpy as np
+import pytest
+
+from mtl_engine.batching import Shuffled, by_equal_length, by_length
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.policies import FixedPolicy, draw, named_policy
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("uniform", [1 / 2, 0, 1 / 2]),
+        ("size", [0.9, 0, 0.1]),
+        ("temperature", [3 / 4, 0, 1 / 4]),  # square roots of 90 and 10
+    ],
+)
+def test_a_task_without_sentences_is_never_drawn(name, expected):
+    policy = named_policy(name, [90, 0, 10], temperature=2.0)
+    assert policy.probabilities(1) == pytest.approx(expected)
+
+
+def test_joint_training_draws_nothing_and_unknown_policies_are_refused():
+    assert named_policy("joint", [1, 2], 5.0) is None
+    with pytest.raises(UnknownName, match="Did you mean 'uniform'"):
+        named_policy("unifrom", [1, 2], 5.0)
+
+
+@pytest.mark.parametrize("weights", [[-1, 2], [0, 0], [[1], [2]]])
+def test_weights_of_a_policy_must_make_probabilities(weights):
+    with pytest.raises(EngineError, match="weights of a task policy"):
+        FixedPolicy(weights)
+
+
+def test_draws_follow_the_probabilities_among_the_open_tasks():
+    rng = np.random.default_rng(0)
+    is_open = np.array([True, True, False])
+    counts = np.bincount([draw(np.array([0.2, 0.3, 0.5]), is_open, rng) for _ in range(4000)])
+    assert counts / 4000 == pytest.approx([0.4, 0.6], abs=0.03)
+    only = np.array([False, True, False])
+    assert draw(np.array([1.0, 0.0, 0.0]), only, rng) == 1
+    with pytest.raises(EngineError, match="summing to 1"):
+        draw(np.array([0.5, 0.2, 0.1]), is_open, rng)
+
+
+def test_every_pass_visits_every_row_once_in_another_order():
+    stream = Shuffled(np.arange(10, 17), batch_size=3, key=(4,))
+    passes = [np.concatenate([stream.batch(3 * n + b) for b in range(3)]) for n in range(2)]
+    assert stream.batches_per_pass == 3
+    assert [sorted(rows) for rows in passes] == [list(range(10, 17))] * 2
+    assert passes[0].tolist() != passes[1].tolist()
+    assert stream.batch(4).tolist() == stream.batch(4).tolist()
+
+
+def test_batches_by_length_hold_similar_sentences_within_the_budget():
+    sizes = [3, 9, 4, 30, 2, 8]
+    batches = [rows.tolist() for rows in by_length(sizes, 16)]
+    assert batches == [[3], [1], [5, 2], [0, 4]]
+    assert sorted(row for rows in batches for row in rows) == list(range(6))
+
+
+def test_batches_of_equal_length_never_mix_lengths():
+    sizes = [3, 5, 3, 3, 5]
+    assert [rows.tolist() for rows in by_equal_length(sizes, 6)] == [[0, 2], [3], [1], [4]]
