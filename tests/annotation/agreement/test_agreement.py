@@ -1,0 +1,110 @@
+import pytest
+
+from annotation.agreement import measure_agreement
+from annotation.agreement.measures import cohen_kappa, fleiss_kappa, krippendorff_alpha
+
+
+def _classes(first, second):
+    answers = [{"ann": a, "ben": b} for a, b in zip(first, second, strict=True)]
+    return measure_agreement("classes", answers, [5] * len(answers))
+
+
+def test_cohens_kappa_by_hand():
+    first = ["y"] * 25 + ["n"] * 25
+    second = ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
+    assert cohen_kappa(first, second) == pytest.approx((0.7 - 0.5) / 0.5)
+
+
+def test_fleiss_kappa_by_hand():
+    ratings = [["a", "a", "b"], ["a", "b", "b"]]  # two people, three items
+    observed = (1 + 0 + 1) / 3
+    expected = 0.5**2 + 0.5**2
+    assert fleiss_kappa(ratings) == pytest.approx((observed - expected) / (1 - expected))
+
+
+def test_krippendorffs_alpha_of_the_published_example():
+    first = ["1", "2", "3", "3", "2", "1", "4", "1", "2", None, None, None]
+    second = ["1", "2", "3", "3", "2", "2", "4", "1", "2", "5", None, "3"]
+    third = [None, "3", "3", "3", "2", "3", "4", "2", "2", "5", "1", None]
+    fourth = ["1", "2", "3", "3", "2", "4", "4", "1", "2", "5", "1", None]
+    alpha = krippendorff_alpha([first, second, third, fourth])
+    assert alpha == pytest.approx(0.743, abs=0.001)
+
+
+def test_total_disagreement_is_not_agreement():
+    report = _classes(["a", "b"] * 5, ["b", "a"] * 5)
+    assert report.scores["accuracy"].value == 0
+    assert report.scores["kappa"].value == pytest.approx(-1)
+    assert report.scores["alpha"].value < 0
+
+
+def test_full_agreement_in_several_categories_is_one():
+    report = _classes(["a", "b", "c"] * 3, ["a", "b", "c"] * 3)
+    assert report.scores["kappa"].value == pytest.approx(1)
+    assert report.scores["alpha"].value == pytest.approx(1)
+
+
+def test_full_agreement_in_one_category_proves_nothing_beyond_chance():
+    report = _classes(["a"] * 6, ["a"] * 6)
+    assert report.scores["accuracy"].value == 1
+    assert report.scores["kappa"].value is None
+    assert report.scores["alpha"].value is None
+
+
+def test_a_single_annotator_gets_a_reason_instead_of_a_number():
+    report = measure_agreement("classes", [{"ann": "a"}, {"ann": "b"}], [3, 3])
+    assert report.n_sentences == 0
+    assert "Nobody has answered" in report.reason
+
+
+def test_spans_exact_and_partial():
+    answers = [{"ann": [[0, 2, "PER"], [4, 5, "LOC"]], "ben": [[0, 1, "PER"], [4, 5, "LOC"]]}]
+    scores = measure_agreement("spans", answers, [6]).scores
+    assert scores["f1"].value == pytest.approx(0.5)
+    assert scores["partial_f1"].value == pytest.approx(1.0)
+
+
+def test_spans_of_other_labels_do_not_match_even_in_part():
+    answers = [{"ann": [[0, 2, "PER"]], "ben": [[0, 2, "LOC"]]}]
+    scores = measure_agreement("spans", answers, [3]).scores
+    assert (scores["f1"].value, scores["partial_f1"].value) == (0, 0)
+
+
+def test_trees_by_attachment():
+    tree = [[2, "nsubj"], [0, "root"], [2, "obj"], [2, "punct"]]
+    other = [[2, "obj"], [0, "root"], [1, "obj"], [2, "punct"]]
+    scores = measure_agreement("tree", [{"ann": tree, "ben": other}], [4]).scores
+    assert (scores["uas"].value, scores["las"].value) == (0.75, 0.5)
+
+
+def test_relations_by_strict_f1_and_per_label():
+    answers = [
+        {"ann": [[0, 1, 2, 3, "owns"], [2, 3, 4, 5, "in"]], "ben": [[0, 1, 2, 3, "owns"]]},
+    ]
+    report = measure_agreement("relations", answers, [6])
+    assert report.scores["f1"].value == pytest.approx(2 / 3)
+    assert report.labels["owns"].value == 1
+    assert report.labels["in"].value == 0
+
+
+def test_pairs_count_only_what_both_have_answered():
+    answers = [{"ann": "a", "ben": "a"}, {"ann": "a", "cem": "b"}, {"ben": "b", "cem": "b"}]
+    report = measure_agreement("classes", answers, [2, 2, 2])
+    assert [(p.first, p.second, p.n) for p in report.pairs] == [
+        ("ann", "ben", 1),
+        ("ann", "cem", 1),
+        ("ben", "cem", 1),
+    ]
+    assert [p.scores["accuracy"].value for p in report.pairs] == [1, 0, 1]
+
+
+def test_intervals_contain_the_value_and_shrink_with_more_sentences():
+    few = _classes(["a", "b", "a", "b"] * 3, ["a", "b", "b", "b"] * 3).scores["accuracy"]
+    many = _classes(["a", "b", "a", "b"] * 30, ["a", "b", "b", "b"] * 30).scores["accuracy"]
+    assert few.low <= few.value <= few.high
+    assert many.high - many.low < few.high - few.low
+
+
+def test_empty_span_answers_on_both_sides_say_nothing():
+    report = measure_agreement("spans", [{"ann": [], "ben": []}], [4])
+    assert report.scores["f1"].value is None
