@@ -1,0 +1,81 @@
+"""Tokens and their places in the text."""
+
+import subprocess
+import sys
+
+import pytest
+
+from annotation.formats import FormatError
+from annotation.formats.tokenising import whitespace_tokens
+from tests.annotation.formats.reading import read
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "offsets"),
+    [
+        ("a  bb", ["a", "bb"], [[0, 1], [3, 5]]),
+        (" a ", ["a"], [[1, 2]]),
+        ("👩‍👩‍👧 x", ["👩‍👩‍👧", "x"], [[0, 5], [6, 7]]),  # five code points, one picture
+        ("e\u0301 x", ["e\u0301", "x"], [[0, 2], [3, 4]]),  # e and a combining accent
+        ("أحمد هنا", ["أحمد", "هنا"], [[0, 4], [5, 8]]),
+        ("東京\u3000都", ["東京", "都"], [[0, 2], [3, 4]]),  # ideographic space
+        ("a\u00a0b a", ["a", "b", "a"], [[0, 1], [2, 3], [4, 5]]),  # no-break space
+    ],
+)
+def test_white_space_separates_tokens_and_offsets_are_code_points(text, tokens, offsets):
+    assert whitespace_tokens(text) == (tokens, offsets)
+
+
+def test_a_language_tokenises_and_keeps_offsets():
+    [record], problems = read("text", 'He said: "Don\'t 🙂 go!"\n', tokeniser="en")
+    assert problems == []
+    assert record.tokens == ["He", "said", ":", '"', "Do", "n't", "🙂", "go", "!", '"']
+    for token, (start, end) in zip(record.tokens, record.offsets, strict=True):
+        assert record.text[start:end] == token
+
+
+def test_a_language_splits_sentences_of_one_line():
+    records, _ = read("text", "It rains.  It pours! Why?\n", tokeniser="en", split_sentences=True)
+    assert [record.text for record in records] == ["It rains.", "It pours!", "Why?"]
+    assert [record.offsets[0] for record in records] == [[0, 2], [0, 2], [0, 3]]
+
+
+def test_rows_that_are_split_have_numbered_ids():
+    records, _ = read(
+        "jsonl", '{"id":"a","text":"One. Two."}', tokeniser="en", split_sentences=True
+    )
+    assert [record.key for record in records] == ["a.1", "a.2"]
+
+
+def test_chinese_is_cut_by_its_own_rules():
+    [record], _ = read("text", "我去北京\n", tokeniser="zh")
+    assert "".join(record.tokens) == "我去北京"
+    assert len(record.tokens) > 1
+
+
+def test_labels_on_a_text_that_is_split_are_a_problem():
+    content = '{"text":"One. Two.","label":[[0,3,"X"]]}'
+    _, problems = read("jsonl", content, tokeniser="en", split_sentences=True)
+    assert "labels on a text of 2 sentences" in problems[0]
+
+
+def test_an_unknown_language_is_refused_with_the_remedy():
+    with pytest.raises(FormatError, match="Tokeniser 'klingon' cannot be had"):
+        read("text", "nuqneH\n", tokeniser="klingon")
+
+
+def test_splitting_needs_a_language():
+    with pytest.raises(FormatError, match="needs a language"):
+        read("text", "One. Two.\n", split_sentences=True)
+
+
+def test_tokenising_by_language_does_not_load_torch():
+    code = (
+        "import io, sys\n"
+        "from annotation.formats import ReadOptions, get_format\n"
+        "options = ReadOptions(tokeniser='en')\n"
+        "list(get_format('text').read(io.BytesIO(b'Hi there.'), file_name='f', options=options))\n"
+        "print('spacy' in sys.modules, 'torch' in sys.modules, 'django' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False", "False"]
