@@ -19,7 +19,9 @@ FLAGS = (
 ).split()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 IS_CI = os.environ.get("CI", "").lower() in ("1", "true")
-EXPECTED_FAILURE = re.compile(r"status of (400|403|404|409|410|422|429|503)")
+EXPECTED_FAILURE = re.compile(
+    r"status of (400|403|404|409|410|422|429|503)|net::ERR_INTERNET_DISCONNECTED"
+)
 HERE = Path(__file__).parent
 
 expect.set_options(timeout=15_000)

@@ -1,0 +1,233 @@
+"""Nothing is lost: reload, no line, two tabs, two devices, an expired lease, undo after submit."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from annotation.models import AnnotationVersion, Ask, Lease, Membership, Role, Submission
+from tests.browser.annotate_fixtures import Given, Hands, make_queue, start  # noqa: F401
+
+TASKS = [
+    {"name": "Entities", "kind": "spans", "labels": ["VESSEL", "PLACE"]},
+    {"name": "Type", "kind": "classes", "labels": ["Arrival", "Delay"]},
+]
+FIRST = "Aurelia docked at Brask .".split()
+SECOND = "Velmar closed the berth .".split()
+ANSWERS = {"Entities": [[0, 1, "VESSEL"]], "Type": "Arrival"}
+
+
+def _queue(make_queue, **values):  # noqa: F811
+    return make_queue([Given(FIRST), Given(SECOND)], tasks=TASKS, **values)
+
+
+def test_a_reload_in_the_middle_brings_back_the_work_and_its_undo_steps(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1")
+    hands.go(3)
+    hands.press("p")
+    page.reload()
+    hands.wait_for_sentence("Aurelia")
+    expect(hands.chip("VESSEL")).to_be_visible()
+    expect(hands.label("Type", "Arrival")).to_have_attribute("aria-checked", "true")
+    hands.press("Control+z")
+    expect(hands.chip("PLACE")).to_have_count(0)
+    hands.press("Enter")
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+
+
+def test_another_device_goes_on_from_the_draft(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    hands = start(open_page(queue.annotator), queue, "Aurelia")
+    hands.press("v")
+    hands.wait_for_saved()
+    other = start(open_page(queue.annotator), queue, "Aurelia")
+    expect(other.chip("VESSEL")).to_be_visible()
+
+
+def test_without_a_line_it_says_so_keeps_working_and_sends_when_back(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    page.context.set_offline(True)
+    saved = page.locator("#saved")
+    expect(saved).to_contain_text("Offline")
+    hands.press("v", "1")
+    expect(hands.chip("VESSEL")).to_be_visible()
+    hands.press("Enter")
+    expect(hands.word(0)).to_have_text("Velmar")  # the next sentence was there already
+    hands.press("p")
+    expect(hands.chip("PLACE")).to_be_visible()
+    expect(page.get_by_role("button", name="Submit")).to_be_disabled()
+    assert queue.answers(0) == {}
+    page.context.set_offline(False)
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+    expect(hands.chip("PLACE")).to_be_visible()
+    hands.press("2", "Enter")
+    page.get_by_role("heading", name="All done").wait_for()
+    assert queue.answers(1) == {"Entities": [[0, 1, "PLACE"]], "Type": "Delay"}
+
+
+def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1")
+    page.context.set_offline(True)
+    hands.press("Enter")
+    expect(hands.word(0)).to_have_text("Velmar")
+    page.goto("about:blank")
+    page.context.set_offline(False)
+    start(page, queue, "Velmar")
+    assert queue.answers(0) == ANSWERS
+    assert Submission.objects.count() == 1
+
+
+def test_a_lost_reply_does_not_store_the_answer_twice(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1")
+    lost = []
+
+    def lose_the_first_reply(route):
+        if not lost:
+            lost.append(route.fetch())
+            route.fulfill(status=503)
+        else:
+            route.continue_()
+
+    page.route("**/submit/", lose_the_first_reply)
+    hands.press("Enter")
+    hands.wait_for_sentence("Velmar")
+    assert len(lost) == 1
+    assert lost[0].ok
+    assert Submission.objects.count() == 1
+    assert queue.answers(0) == ANSWERS
+
+
+def test_a_second_tab_waits_and_can_take_over(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v")
+    second = page.context.new_page()
+    second.goto(queue.url)
+    expect(second.get_by_role("heading", name="Open in another tab")).to_be_visible()
+    second.get_by_role("button", name="Work here").click()
+    others = Hands(second)
+    others.wait_for_sentence("Aurelia")
+    expect(others.chip("VESSEL")).to_be_visible()
+    expect(page.get_by_role("heading", name="Open in another tab")).to_be_visible()
+    others.press("1", "Enter")
+    others.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+    second.close()  # the first tab takes over by itself
+    hands.wait_for_sentence("Velmar")
+
+
+def test_two_devices_at_once_are_shown_both_versions(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    other = start(open_page(queue.annotator), queue, "Aurelia")
+    other.press("p")
+    other.wait_for_saved()
+    hands.press("v")
+    dialog = page.get_by_role("dialog", name="Changed elsewhere")
+    expect(dialog).to_contain_text("≠ VESSEL")
+    expect(dialog).to_contain_text("≠ PLACE")
+    dialog.get_by_role("button", name="Take the other").click()
+    expect(page.locator("#sentence .chip")).to_have_text(["PLACE"])
+    hands.press("Control+z")  # even that is undone
+    expect(page.locator("#sentence .chip")).to_have_text(["VESSEL"])
+    hands.press("1", "Enter")
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+
+
+def test_an_expired_lease_is_taken_up_again_while_its_place_is_free(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    hands = start(open_page(queue.annotator), queue, "Aurelia")
+    _expire_leases()
+    hands.press("v", "1", "Enter")
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+
+
+def test_a_sentence_that_somebody_else_took_is_shown_and_kept(
+    make_queue,  # noqa: F811
+    open_page,
+    person,
+    client,
+):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1")
+    hands.wait_for_saved()
+    _expire_leases()
+    rival = person("tomas")
+    Membership.objects.create(project=queue.project, user=rival, role=Role.ANNOTATOR)
+    client.force_login(rival)
+    assert client.post(f"/api/projects/{queue.project.pk}/next/").status_code == 200
+    hands.press("Enter")
+    dialog = page.get_by_role("dialog", name="This sentence is no longer yours")
+    expect(dialog).to_contain_text("VESSEL")
+    dialog.get_by_role("button", name="Go on").click()
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == {}
+
+
+def test_undo_goes_back_into_the_submitted_sentence(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1", "Enter")
+    hands.wait_for_sentence("Velmar")
+    hands.press("p")
+    hands.press("Control+z", "Control+z")  # the second sentence's span, then the first sentence
+    hands.wait_for_sentence("Aurelia")
+    expect(hands.chip("VESSEL")).to_be_visible()
+    hands.press("Control+z")  # its last step: the class
+    expect(hands.label("Type", "Arrival")).to_have_attribute("aria-checked", "false")
+    hands.press("2", "Enter")
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == {**ANSWERS, "Type": "Delay"}
+    assert [row.value for row in AnnotationVersion.objects.all()] == ["Arrival"]
+
+
+def test_undo_after_a_reload_still_finds_the_last_submission(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1", "Enter")
+    hands.wait_for_sentence("Velmar")
+    page.reload()
+    hands.wait_for_sentence("Velmar")
+    hands.press("Control+z")
+    hands.wait_for_sentence("Aurelia")
+    expect(hands.chip("VESSEL")).to_be_visible()
+
+
+def test_skipping_gives_the_sentence_back_with_a_reason(make_queue, open_page):  # noqa: F811
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("Control+Space")
+    page.get_by_role("textbox").fill("Half a sentence")
+    page.get_by_role("textbox").press("Enter")
+    hands.wait_for_sentence("Velmar")
+    assert Lease.objects.get(state=Lease.State.SKIPPED).skip_reason == "Half a sentence"
+    assert Ask.objects.get(rank=1).n_answers == 0
+
+
+def _expire_leases():
+    """Let the time of every lease run out and give their places back."""
+    past = timezone.now() - timedelta(minutes=1)
+    Lease.objects.update(expires_at=past, state=Lease.State.RETURNED)
+    Ask.objects.update(n_leases=0)
