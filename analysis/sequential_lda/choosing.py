@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.errors import AnalysisError
 
-from .arrays import FloatArray
+from .arrays import FloatArray, IntArray
 from .corpus import Tasks, check_tasks
 from .model import SequentialLDA
 from .space import alphabet_of
@@ -48,7 +48,7 @@ def choose_n_topics(
         options["alphabet"] = alphabet_of(tasks, halting=True).symbols
     candidates = tuple(sorted(set(candidates)))
     rng = np.random.default_rng(seed)
-    folds = [rng.permutation(len(sequences)) % n_folds for sequences in tasks]
+    folds = _deal(tasks, n_folds, rng)
     scores = np.empty((len(candidates), n_folds))
     for fold in range(n_folds):
         kept = [_of_fold(s, f != fold) for s, f in zip(tasks, folds, strict=True)]
@@ -57,6 +57,15 @@ def choose_n_topics(
             model = SequentialLDA(n_topics, seed=seed, **options).fit(kept)
             scores[row, fold] = model.score(held)
     return TopicChoice(candidates, scores)
+
+
+def _deal(tasks: Tasks, n_folds: int, rng: np.random.Generator) -> list[IntArray]:
+    """The fold of every sequence; dealing goes on from task to task, so no fold stays empty."""
+    dealt, found = 0, []
+    for sequences in tasks:
+        found.append((rng.permutation(len(sequences)) + dealt) % n_folds)
+        dealt += len(sequences)
+    return found
 
 
 def _of_fold(sequences: Sequence[Any], chosen: Any) -> list[Any]:
