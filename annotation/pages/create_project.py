@@ -22,7 +22,9 @@ BLANK = "blank"
 class ProjectForm(forms.Form):
     """What a project says about itself."""
 
-    name = forms.CharField(max_length=120, help_text="Short, and not used on this server yet.")
+    name = forms.CharField(
+        max_length=120, required=False, help_text="Short, and not used on this server yet."
+    )
     description = forms.CharField(
         required=False,
         widget=forms.Textarea({"rows": 2}),

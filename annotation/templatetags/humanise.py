@@ -39,6 +39,12 @@ def last_of(first: int, rows: list[object]) -> str:
 
 
 @register.filter
+def most_common(counts: dict[str, int]) -> list[tuple[str, int]]:
+    """Return things with their counts, the most frequent first."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+@register.filter
 def words(text: str) -> list[str]:
     """Return the words of a text."""
     return text.split()

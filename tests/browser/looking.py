@@ -9,9 +9,10 @@ PICTURES = os.environ.get("TANDEM_SCREENSHOTS", "")
 SEVERE = ("serious", "critical")
 
 
-def severe_violations(page) -> list[str]:
-    """Return the serious accessibility faults of a page, each with the element it is about."""
-    found = Axe().run(page).response["violations"]
+def severe_violations(page, *rules: str) -> list[str]:
+    """Return the serious accessibility faults of a page, of all rules unless some are named."""
+    options = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
+    found = Axe().run(page, options=options).response["violations"]
     return [
         f"{fault['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else ''}"
         for fault in found
