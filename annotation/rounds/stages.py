@@ -193,6 +193,7 @@ def _strategy_asks(
     round: Round,
 ) -> list[dict[str, Any]]:
     is_seed = round.stages["training"]["is_seed"]
+    unit = round.stages["scoring"]["unit"]
     reasons = reasons_of(choice, arrays, tasks, config, is_seed=is_seed)
     asks = []
     for chosen, reason in zip(choice.asks, reasons, strict=True):
@@ -208,9 +209,7 @@ def _strategy_asks(
                 "is_random": reason["source"] != "strategy",
                 "is_blind": chosen.is_blind,
                 "confidences": confidences,
-                "predicted_seconds": seconds_of(
-                    chosen, arrays, config, round.stages["scoring"]["unit"]
-                ),
+                "predicted_seconds": seconds_of(chosen, arrays, unit),
                 "reason": reason,
             }
         )
@@ -223,7 +222,7 @@ def round_number(value: float) -> float:
 
 
 def _test_asks(round: Round, tasks: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the sentences of the test slice that still need labels; always without suggestions."""
+    """Return the sentences of the test slice that still need labels, without suggestions."""
     answered = {
         kept.example.id: set(kept.example.labels)
         for kept in Workspace(round.pk).examples()
@@ -249,7 +248,7 @@ def _test_asks(round: Round, tasks: tuple[str, ...]) -> list[dict[str, Any]]:
                     "predicted_seconds": None,
                     "reason": {
                         "source": TEST,
-                        "why": "Drawn by chance to measure how good the model is; never trained on.",
+                        "why": "Drawn by chance to test the model; never trained on.",
                     },
                 }
             )
