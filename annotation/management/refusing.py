@@ -1,6 +1,6 @@
 """Commands that end with status 1 and plain words when a service refuses."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -13,7 +13,7 @@ class RefusingCommand(BaseCommand):
     It leaves the start-up checks to the server: they load every page and double its time.
     """
 
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; what a service or the disk refuses becomes an error message."""

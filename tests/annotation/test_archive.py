@@ -1,0 +1,239 @@
+"""Projects and whole servers as one file, and back."""
+
+import json
+import zipfile
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotation.archive.files import ArchiveReader
+from annotation.errors import Conflict, Refused
+from annotation.models import (
+    Annotation,
+    AnnotationVersion,
+    Gold,
+    GoldVersion,
+    Job,
+    Membership,
+    Project,
+    Role,
+    Round,
+    Sentence,
+    Suggestion,
+)
+from annotation.project_tables import project_tables
+from annotation.services.archive import LEFT_OUT, export_project, import_project
+from annotation.services.backups import back_up, restore, verify_archive
+from annotation.services.exporting import export_corpus
+from annotation.services.members import invite
+from annotation.services.projects import create_project, delete_project
+from tests.annotation.test_importing import CONLLU, load
+
+NOW = timezone.now()
+
+
+@pytest.fixture
+def rich(project, ada, bob):
+    """A project with everything: gold and its history, two people's answers, rounds, a job."""
+    Membership.objects.create(project=project, user=bob, role=Role.ANNOTATOR)
+    load(project, CONLLU, name="gold", created_by=ada)
+    load(project, CONLLU, name="ada", labels="annotations", author=ada)
+    load(project, CONLLU, name="hints", labels="suggestions")
+    gold = Gold.objects.filter(task__name="entities").first()
+    GoldVersion.objects.create(
+        gold=gold, version=1, value=[], source="imported", decided_by=bob, created_at=NOW
+    )
+    annotation = Annotation.objects.first()
+    AnnotationVersion.objects.create(
+        annotation=annotation, version=1, value=[[0, 1, "LOC"]], created_at=NOW
+    )
+    Annotation.objects.filter(pk=annotation.pk).update(version=2)
+    made = Round.objects.create(
+        project=project, number=1, state="done", manifest={"é": [1.5, None]}, finished_at=NOW
+    )
+    Suggestion.objects.update(round=made, confidence=0.25)
+    Job.objects.create(project=project, kind="import")
+    invite(project=project, role=Role.CURATOR, invited_by=ada, now=NOW)
+    return project
+
+
+def content(project):
+    """Return all rows of a project by table."""
+    return {
+        model.__name__: list(
+            model._base_manager.filter(**{path or "pk": project.pk}).order_by("pk").values()
+        )
+        for model, path in project_tables()
+        if model not in LEFT_OUT
+    }
+
+
+def test_a_project_comes_back_row_for_row_on_a_server_that_lost_it(rich, tmp_path):
+    before = content(rich)
+    assert all(before[name] for name in ("Gold", "GoldVersion", "AnnotationVersion", "Round"))
+    n_rows = export_project(project=rich, path=tmp_path / "p.zip")
+    assert n_rows == sum(map(len, before.values())) + 2  # and two people
+    delete_project(project=rich)
+    again = import_project(path=tmp_path / "p.zip")
+    assert content(again) == before
+
+
+def test_people_are_made_without_passwords_or_known_by_name(rich, tmp_path, django_user_model):
+    export_project(project=rich, path=tmp_path / "p.zip")
+    delete_project(project=rich)
+    django_user_model.objects.filter(username="bob").delete()
+    ada = django_user_model.objects.get(username="ada")
+    project = import_project(path=tmp_path / "p.zip")
+    bob = django_user_model.objects.get(username="bob")
+    assert not bob.has_usable_password()
+    assert not bob.is_superuser
+    assert project.memberships.get(user=ada).role == Role.OWNER
+    assert GoldVersion.objects.get().decided_by == bob
+
+
+def test_a_second_copy_gets_ids_of_its_own_and_the_same_content(rich, tmp_path):
+    export_project(project=rich, path=tmp_path / "p.zip")
+    with pytest.raises(Conflict, match="a project 'Harbour' already"):
+        import_project(path=tmp_path / "p.zip")
+    copy = import_project(path=tmp_path / "p.zip", name="Copy")
+    assert (copy.name, copy.pk != rich.pk) == ("Copy", True)
+
+    def files(project):
+        return [
+            b"".join(export_corpus(project=project, format="jsonl", labels=labels))
+            for labels in ("gold", "annotator:ada", "suggestions")
+        ]
+
+    assert files(copy) == files(rich)
+    assert copy.tasks.get(name="links").parent == copy.tasks.get(name="entities")
+    version = AnnotationVersion.objects.get(annotation__task__project=copy)
+    assert version.annotation.version == 2
+    shapes = {name: len(rows) for name, rows in content(rich).items()}
+    assert {name: len(rows) for name, rows in content(copy).items()} == shapes
+    load(copy, CONLLU, name="more")  # the next ids are free
+
+
+def test_an_archive_that_was_cut_or_changed_is_refused_and_nothing_kept(rich, tmp_path):
+    whole = tmp_path / "p.zip"
+    export_project(project=rich, path=whole)
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(whole.read_bytes()[:-200])
+    changed = tmp_path / "changed.zip"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, data.replace(b"sails", b"sinks") if "sentence" in name else data)
+    delete_project(project=rich)
+    for path, words in ((cut, "was cut"), (changed, "another hash")):
+        with pytest.raises(Refused, match=words):
+            import_project(path=path)
+        with pytest.raises(CommandError, match=words):
+            call_command("verify", str(path))
+    with pytest.raises(CommandError, match="No such file"):
+        call_command("verify", str(tmp_path / "nowhere.zip"))
+    assert not Project.objects.exists()
+
+
+def test_an_archive_of_a_newer_version_is_refused_by_name(rich, tmp_path):
+    path = tmp_path / "p.zip"
+    export_project(project=rich, path=path)
+    rewrite_manifest(path, lambda m: m["tables"]["annotation_gold"]["columns"].append("mood"))
+    delete_project(project=rich)
+    with pytest.raises(Refused, match="columns that this installation does not know: mood"):
+        import_project(path=path)
+    rewrite_manifest(path, lambda m: m.update(tandem_archive=2))
+    with pytest.raises(Refused, match="archive version 2; this installation reads 1"):
+        import_project(path=path)
+    assert not Sentence.objects.exists()
+
+
+def rewrite_manifest(path, change):
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    manifest = json.loads(members["manifest.json"])
+    change(manifest)
+    members["manifest.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(path, "w") as new:
+        for name, data in members.items():
+            new.writestr(name, data)
+
+
+def test_secrets_of_links_and_passwords_stay_out_of_a_projects_file(rich, tmp_path, ada):
+    ada.set_password("vase-lantern-42")
+    ada.save()
+    export_project(project=rich, path=tmp_path / "p.zip")
+    with zipfile.ZipFile(tmp_path / "p.zip") as archive:
+        text = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"pbkdf2" not in text
+    assert rich.invitations.get().token_hash.encode() not in text
+
+
+def empty_server(users):
+    for project in Project.objects.all():
+        delete_project(project=project)
+    users.objects.all().delete()
+
+
+def test_a_backup_restores_everything_into_an_empty_server(
+    rich, tmp_path, settings, django_user_model
+):
+    settings.TANDEM_HOME = tmp_path / "home"
+    model = tmp_path / "home" / "models" / "1" / "weights.bin"
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"\x00weights")
+    ada = django_user_model.objects.get(username="ada")
+    ada.set_password("vase-lantern-42")
+    ada.save()
+    before = content(rich)
+    n_rows = back_up(path=tmp_path / "b.zip")
+    assert sum(verify_archive(path=tmp_path / "b.zip").values()) == n_rows
+    with pytest.raises(Conflict, match="has projects or people already"):
+        restore(path=tmp_path / "b.zip")
+    empty_server(django_user_model)
+    model.unlink()
+    assert restore(path=tmp_path / "b.zip") == n_rows
+    assert content(Project.objects.get()) == before
+    assert django_user_model.objects.get(username="ada").check_password("vase-lantern-42")
+    assert model.read_bytes() == b"\x00weights"
+    create_project(
+        spec={"name": "Next", "tasks": [{"name": "t", "kind": "classes", "labels": ["x"]}]}
+    )
+
+
+def test_a_backup_is_no_project_and_the_other_way_round(rich, tmp_path):
+    back_up(path=tmp_path / "b.zip")
+    export_project(project=rich, path=tmp_path / "p.zip")
+    with pytest.raises(Refused, match="use the command restore"):
+        import_project(path=tmp_path / "b.zip")
+    with pytest.raises(Refused, match="use the command import_project"):
+        restore(path=tmp_path / "p.zip")
+
+
+def test_files_of_a_backup_stay_in_the_data_directory(rich, tmp_path, settings, django_user_model):
+    settings.TANDEM_HOME = tmp_path / "home"
+    back_up(path=tmp_path / "b.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip", "a") as archive:
+        archive.writestr("files/../evil", b"")
+    empty_hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    rewrite_manifest(
+        tmp_path / "b.zip", lambda m: m["files"].update({"../evil": {"sha256": empty_hash}})
+    )
+    empty_server(django_user_model)
+    with pytest.raises(Refused, match="outside the data directory"):
+        restore(path=tmp_path / "b.zip")
+    assert not Project.objects.exists()
+    assert not (tmp_path / "evil").exists()
+
+
+def test_the_commands_carry_a_project_from_one_place_to_another(rich, tmp_path, capsys):
+    path = str(tmp_path / "p.zip")
+    call_command("export_project", "Harbour", "-o", path)
+    call_command("verify", path)
+    assert f"{path} is whole." in capsys.readouterr().out
+    call_command("import_project", path, "--name", "Copy")
+    assert Project.objects.filter(name="Copy").exists()
+    call_command("backup", "-o", str(tmp_path / "b.zip"))
+    with pytest.raises(CommandError, match="has projects or people already"):
+        call_command("restore", str(tmp_path / "b.zip"))
+    assert ArchiveReader(tmp_path / "b.zip").kind == "server"
