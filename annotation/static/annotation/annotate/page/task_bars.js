@@ -32,10 +32,10 @@ class TaskRow {
     this.labels.append(...this.#buttons(keys, on));
     this.words = element("span", { class: "standing" });
     this.accept = element("button", { class: "button slim", type: "button", hidden: true });
-    this.acceptCap = commandCap(keys, "acceptAll");
+    this.accept.title = `Accept all of ${task.name}: ${commandCap(keys, "acceptAll")}`;
     const heading = element("h2", { title: task.name }, task.name);
     const state = element("div", { class: "task-state" }, this.words, this.accept);
-    this.node = element("div", { class: "task-bar" }, heading, this.labels, state);
+    this.node = element("div", { class: `task-bar ${task.kind}` }, heading, this.labels, state);
     heading.addEventListener("click", () => on.activate(task.name));
     this.accept.addEventListener("click", () => on.acceptAll(task.name));
     this.node.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the cursor
@@ -67,7 +67,7 @@ class TaskRow {
       "data-unasked": !isWanted,
     });
     const standing = isWanted ? standingOf(state, this.task) : null;
-    this.#showStanding(standing, isWanted && state.ui.task === name);
+    this.#showStanding(standing);
     const value = isWanted ? state.history.doc.values[name] : null;
     const guesses = isWanted && kind === "classes" ? classGuesses(state, name) : new Map();
     for (const button of this.labels.querySelectorAll("[data-label]")) {
@@ -78,8 +78,8 @@ class TaskRow {
     }
   }
 
-  #showStanding(standing, isActive) {
-    const text = JSON.stringify([standing, isActive]);
+  #showStanding(standing) {
+    const text = JSON.stringify(standing);
     if (text === this.shown) return;
     this.shown = text;
     this.words.replaceChildren(
@@ -87,13 +87,13 @@ class TaskRow {
     );
     const n = standing?.toCheck ?? 0;
     this.accept.hidden = n === 0 || this.task.kind === "classes";
-    this.accept.replaceChildren(`Accept ${n}`, ...(isActive ? [keyCap(this.acceptCap)] : []));
+    this.accept.textContent = `Accept ${n}`;
   }
 }
 
 function labelBox({ kind, name }) {
   const role = kind === "classes" ? "radiogroup" : "group";
-  return { class: `task-labels ${kind}`, role, "aria-label": `Labels of ${name}` };
+  return { class: "task-labels", role, "aria-label": `Labels of ${name}` };
 }
 
 function labelButton(task, name, key) {

@@ -6,6 +6,8 @@ import { sayWord } from "../sentence/speech.js";
 import { widestLabel } from "../sentence/measure.js";
 import { renderWhy } from "./why.js";
 
+const WORDS_AT = 0.42; // of the canvas's height, so that arcs grow without moving words
+
 const LAYERS = [
   { id: "tree", words: "Syntax", kinds: ["tree"] },
   { id: "relations", words: "Relations", kinds: ["relations"] },
@@ -20,6 +22,10 @@ export class View {
     this.part = (id) => document.getElementById(id);
     this.#buildFilters(desk.project);
     setInterval(() => this.#renderPlace(), 1000);
+    new ResizeObserver(() => {
+      this.#measureFrame();
+      if (desk.state) this.#settle();
+    }).observe(this.part("stage").parentElement);
   }
 
   /** Show another ask. */
@@ -32,6 +38,7 @@ export class View {
     this.drawn = null;
     this.part("stage").hidden = false; // words are measured as they are shown
     this.sentence.show({ sentence: state.sentence, items: this.#items(state) });
+    this.#measureFrame();
     this.render();
     this.focusCursor();
     this.part("stage").parentElement.scrollTop = 0;
@@ -67,6 +74,7 @@ export class View {
     if (!this.drawn || key.some((part, i) => part !== this.drawn[i])) {
       this.drawn = key;
       this.sentence.draw(this.#items(state), this.#room(state));
+      this.#settle();
     }
     const range = ui.anchor === null ? null : rangeOf(ui);
     const head = ui.mode?.kind === "head" ? ui.mode.word : null;
@@ -74,6 +82,25 @@ export class View {
     this.sentence.mark({ cursor: ui.cursor, range: range ?? source, selected: ui.selected, head });
     const node = this.sentence.wordNode(ui.cursor);
     node.setAttribute("aria-label", sayWord(ui.cursor, state.sentence.tokens, this.sentence.items));
+  }
+
+  /** Keep the first line of words at its height as long as there is room above and below it. */
+  #settle() {
+    const { all, above } = this.sentence.heights;
+    const free = this.canvasHeight - this.aroundHeight - all;
+    const wanted = this.canvasHeight * WORDS_AT - above;
+    const isFrame = this.canvasHeight > 0;
+    this.part("stage").style.marginTop = isFrame ? `${Math.max(0, Math.min(wanted, free))}px` : "";
+  }
+
+  /** Heights that stay the same while one ask is shown; 0 where the page scrolls as a whole. */
+  #measureFrame() {
+    const stage = this.part("stage");
+    const canvas = stage.parentElement;
+    const isFrame = getComputedStyle(canvas).display === "flex";
+    this.canvasHeight = isFrame ? canvas.clientHeight : 0;
+    this.aroundHeight =
+      canvas.firstElementChild.offsetHeight + stage.offsetHeight - this.sentence.offsetHeight;
   }
 
   /** Things to draw, without the layers that are switched off. */

@@ -65,6 +65,11 @@ export class TandemSentence extends HTMLElement {
     this.#showMarks();
   }
 
+  /** Height of all, and of what stands above the first line of words. */
+  get heights() {
+    return this.#heights;
+  }
+
   /** The element of a word, to focus it or to hang something beside it. */
   wordNode(i) {
     return this.words.nodes[i];
@@ -103,10 +108,12 @@ export class TandemSentence extends HTMLElement {
     this.arcs.render({ ...common, size: { width: this.#width, height } });
     this.classes.replaceChildren(...this.#items.classes.flatMap(classWords));
     this.words.box.style.height = `${layout.height}px`;
+    this.#heights = { all: height, above: layout.lines[0].wordTop + style.padding.y };
     this.#showMarks();
   }
 
   #width = 0;
+  #heights = { all: 0, above: 0 };
 
   #layoutInput({ fonts, inner, metrics }) {
     const items = this.#items;
