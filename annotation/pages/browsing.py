@@ -19,6 +19,7 @@ from annotation.selectors.corpora import (
     browse_sentences,
     place_of_number,
 )
+from annotation.selectors.jobs import corpus_jobs_of
 from annotation.selectors.project_view import describe_project
 from annotation.selectors.sentence_filter import SentenceFilter
 from annotation.selectors.sentences import SentenceAnswers, answers_on, get_sentence
@@ -32,6 +33,7 @@ STATES: dict[str, tuple[str, dict[str, Any]]] = {
     "open": ("not answered", {"has_gold": False, "has_annotation": False}),
     "test": ("in the test slice", {"is_test": True}),
 }
+N_JOBS = 3
 MAX_NUMBER = 2**31 - 1
 
 
@@ -93,6 +95,7 @@ def data(request: HttpRequest, project_id: int) -> HttpResponse:
         "rows": _marked(project, page),
         "pages": _pages(request, project, wanted, page),
         "labels": wanted.task.labels.all() if wanted.task else [],
+        "jobs": corpus_jobs_of(project).defer("log", "result")[:N_JOBS],
     }
     return render_in_project(request, "annotation/data.html", project, "data", context)
 

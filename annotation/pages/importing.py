@@ -49,7 +49,7 @@ def _handle(
     """Check or import a kept file: small ones now, big ones in the worker."""
     is_dry_run = "import" not in request.POST
     wanted = {**form.arguments(), "format": form.format_of(upload), "is_dry_run": is_dry_run}
-    if not _is_small(upload):
+    if not is_small(upload):
         job = start_import(project=project, upload=upload, created_by=request.user, **wanted)
         return redirect("job", project.pk, job.pk)
     report = _import_now(request, project, upload, wanted)
@@ -79,7 +79,8 @@ def _import_now(
             return refusal.report
 
 
-def _is_small(upload: Upload) -> bool:
+def is_small(upload: Upload) -> bool:
+    """Return whether a file is read while the person waits."""
     most = SMALL_GZIP_BYTES if upload.file_name.endswith(".gz") else SMALL_BYTES
     return upload.n_bytes <= most
 

@@ -16,10 +16,9 @@ from annotation.models import Job, Project
 from annotation.pages.frame import render_in_project
 from annotation.pages.import_form import ImportForm, values_of_job
 from annotation.selectors.access import get_project
+from annotation.selectors.jobs import corpus_jobs_of
 from annotation.selectors.workers import alive_workers
 from annotation.services.jobs import OPEN, cancel_job
-
-KINDS = (Job.Kind.IMPORT, Job.Kind.EXPORT)
 
 
 @login_required
@@ -86,4 +85,4 @@ def job_file(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse
 
 def _find(request: HttpRequest, project_id: int, job_id: int) -> tuple[Project, Job]:
     project = get_project(request.user, project_id)
-    return project, get_object_or_404(project.jobs.filter(kind__in=KINDS), pk=job_id)
+    return project, get_object_or_404(corpus_jobs_of(project), pk=job_id)

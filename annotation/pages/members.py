@@ -1,8 +1,11 @@
 """People of a project: who is in, who is invited, who may do what."""
 
+from dataclasses import dataclass
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -22,8 +25,17 @@ from annotation.services.members import (
     remove_member,
     revoke_invitation,
 )
+from annotation.services.signing_in import create_sign_in_link
 
 DAYS = ((1, "1 day"), (7, "7 days"), (INVITATION_DAYS, "14 days"), (30, "30 days"))
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link that is shown this once, under a heading."""
+
+    heading: str
+    address: str
 
 
 class InvitationForm(forms.Form):
@@ -48,7 +60,6 @@ def members(request: HttpRequest, project_id: int) -> HttpResponse:
     """Show who is in, or make an invitation and show its link this once."""
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     form = InvitationForm(request.POST or None)
-    link = ""
     if request.method == "POST" and form.is_valid():
         invited = invite(
             project=project,
@@ -58,9 +69,9 @@ def members(request: HttpRequest, project_id: int) -> HttpResponse:
             note=form.cleaned_data["note"],
             days=form.cleaned_data["days"],
         )
-        link = request.build_absolute_uri(reverse("invitation", args=[invited.token]))
-        form = InvitationForm()
-    return _page(request, project, form, link)
+        link = Link("The invitation is ready", _whole(request, "invitation", invited.token))
+        return _page(request, project, InvitationForm(), link)
+    return _page(request, project, form)
 
 
 @login_required
@@ -85,6 +96,22 @@ def change_member(request: HttpRequest, project_id: int, membership_id: int) -> 
 
 
 @login_required
+@never_cache
+@require_POST
+def let_in(request: HttpRequest, project_id: int, membership_id: int) -> HttpResponse:
+    """Make a link that signs a member in once; only an admin may, for it opens every project."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    if not request.user.is_superuser:
+        raise PermissionDenied("Only an admin makes sign-in links.")
+    membership = get_object_or_404(members_of(project), pk=membership_id)
+    token = create_sign_in_link(user=membership.user, now=timezone.now())
+    words = f"A link that signs {membership.user.get_username()} in is ready"
+    return _page(
+        request, project, InvitationForm(), Link(words, _whole(request, "sign-in-link", token))
+    )
+
+
+@login_required
 @require_POST
 def withdraw(request: HttpRequest, project_id: int, invitation_id: int) -> HttpResponse:
     """Make an invitation useless that nobody has used."""
@@ -98,7 +125,13 @@ def withdraw(request: HttpRequest, project_id: int, invitation_id: int) -> HttpR
     return redirect("members", project.pk)
 
 
-def _page(request: HttpRequest, project: Project, form: InvitationForm, link: str) -> HttpResponse:
+def _whole(request: HttpRequest, name: str, token: str) -> str:
+    return request.build_absolute_uri(reverse(name, args=[token]))
+
+
+def _page(
+    request: HttpRequest, project: Project, form: InvitationForm, link: Link | None = None
+) -> HttpResponse:
     context = {
         "form": form,
         "link": link,

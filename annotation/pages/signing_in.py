@@ -34,7 +34,9 @@ class SignInForm(forms.Form):
     username = forms.CharField(
         label="Name",
         max_length=150,
-        widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none"}),
+        widget=forms.TextInput(
+            {"autocomplete": "username", "autocapitalize": "none", "autofocus": True}
+        ),
     )
     password = forms.CharField(
         widget=forms.PasswordInput({"autocomplete": "current-password"}), strip=False

@@ -60,6 +60,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="change-member",
     ),
     path(
+        "projects/<int:project_id>/members/<int:membership_id>/sign-in-link/",
+        members.let_in,
+        name="let-in",
+    ),
+    path(
         "projects/<int:project_id>/invitations/<int:invitation_id>/withdraw/",
         members.withdraw,
         name="withdraw",

@@ -33,6 +33,8 @@ def test_a_big_file_is_checked_imported_and_exported_by_the_worker(
     expect(page.get_by_role("heading", level=1)).to_have_text("shifts.conll can be imported")
     assert Corpus.objects.count() == 0
     page.get_by_role("button", name="Import now").click()
+    page.get_by_role("link", name="Back to the data").click()
+    page.get_by_label("Work of the worker").get_by_role("link").first.click()
     expect(page.get_by_text("Waiting for a free worker.")).to_be_visible()
     _work()
     expect(page.get_by_role("heading", level=1)).to_have_text("shifts.conll is imported")

@@ -113,6 +113,12 @@ def test_the_doors_are_accessible(open_page, evil, theme):
     assert faults == {}
 
 
+def test_the_accessibility_check_sees_faults(open_page):
+    page = open_page()
+    page.set_content("<html lang=en><title>x</title><main><button></button></main></html>")
+    assert "button-name" in severe_violations(page)[0]
+
+
 def test_names_labels_and_words_are_shown_as_text(open_page, evil):
     page = open_page(evil.memberships.get().user)
     base = f"/projects/{evil.pk}"

@@ -73,7 +73,7 @@ def test_from_the_sign_in_link_to_an_export_that_equals_the_import(
     page.get_by_role("link", name="People").click()
     page.get_by_label("For whom").fill("Bob from the night shift")
     page.get_by_role("button", name="Make a link").click()
-    link = page.get_by_label("Invitation link").input_value()
+    link = page.get_by_label("The link").input_value()
     expect(page.get_by_role("cell", name="Bob from the night shift", exact=True)).to_be_visible()
 
     other = open_page()

@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
@@ -150,11 +151,21 @@ def test_an_owner_changes_roles_removes_people_and_withdraws_links(page, harbour
 
 def test_the_link_of_an_invitation_is_shown_once_and_kept_nowhere(page, harbour):
     data = {"note": "night shift", "role": "annotator", "days": "7"}
-    link = page("members", data=data).context["link"]
+    link = page("members", data=data).context["link"].address
     assert link.startswith("http://testserver/invitations/")
     token = link.rstrip("/").rsplit("/", 1)[-1]
     assert harbour.invitations.get().token_hash != token
     assert token not in page("members").content.decode()
+
+
+def test_only_an_admin_makes_a_sign_in_link_for_a_member(client, page, harbour, admin):
+    membership = harbour.memberships.get()
+    assert page("let-in", membership.pk, data={}).status_code == 403
+    client.force_login(admin)
+    link = page("let-in", membership.pk, data={}).context["link"].address
+    client.logout()
+    client.post(link)
+    assert client.get("/account/").context["user"] == membership.user
 
 
 def test_a_format_without_room_for_the_answers_says_so_instead_of_a_file(page):
@@ -168,6 +179,11 @@ def test_a_file_that_is_no_text_is_explained_by_its_line(page, harbour):
     response = page("import", data={"file": noise, "format": "auto", "labels": "gold"})
     assert "noise.bin:1" in response.content.decode()
     assert harbour.corpora.count() == 1
+
+
+@pytest.mark.parametrize("name", ["404.html", "403.html", "403_csrf.html", "500.html"])
+def test_error_pages_need_nothing_that_may_be_broken(name):
+    assert "To your projects" in render_to_string(name)
 
 
 def test_the_theme_cookie_takes_no_other_values(client):

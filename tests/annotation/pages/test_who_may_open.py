@@ -17,13 +17,14 @@ FOR_ANNOTATORS = "overview annotate"
 FOR_CURATORS = "data sentence import export job job-progress cancel-job job-file"
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task new-labels members change-member withdraw"
+    " let-in"
 )
 NEEDED = {
     **dict.fromkeys(FOR_ANNOTATORS.split(), Role.ANNOTATOR),
     **dict.fromkeys(FOR_CURATORS.split(), Role.CURATOR),
     **dict.fromkeys(FOR_OWNERS.split(), Role.OWNER),
 }
-POSTED = {"cancel-job", "delete-project", "new-labels", "change-member", "withdraw"}
+POSTED = {"cancel-job", "delete-project", "new-labels", "change-member", "withdraw", "let-in"}
 RANKS = {Role.ANNOTATOR: 1, Role.CURATOR: 2, Role.OWNER: 3}
 
 
