@@ -1,11 +1,28 @@
-"""Work of the worker that people follow."""
+"""Reading how far the work of the workers is."""
+
+from typing import Any
 
 from django.db.models import QuerySet
+from django.http import Http404
 
-from annotation.models import Job, Project
+from annotation.models import Job, Project, Role
+from annotation.selectors.access import get_project
+
+
+def get_job(user: Any, job_id: int | str, *, at_least: Role = Role.CURATOR) -> Job:
+    """Return a job if the person has this role in its project; strangers get Http404."""
+    job = Job.objects.filter(pk=job_id).first() if str(job_id).isdecimal() else None
+    if job is None:
+        raise Http404("No such job.")
+    job.project = get_project(user, job.project_id, at_least=at_least)
+    return job
+
+
+def jobs_of(project: Project) -> QuerySet[Job]:
+    """Return the jobs of a project, the newest first."""
+    return project.jobs.select_related("created_by").order_by("-pk")
 
 
 def corpus_jobs_of(project: Project) -> QuerySet[Job]:
     """Return a project's imports and exports, the newest first."""
-    kinds = (Job.Kind.IMPORT, Job.Kind.EXPORT)
-    return project.jobs.filter(kind__in=kinds).select_related("created_by").order_by("-pk")
+    return jobs_of(project).filter(kind__in=(Job.Kind.IMPORT, Job.Kind.EXPORT))
