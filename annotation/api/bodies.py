@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rest_framework.request import Request
 
@@ -19,3 +20,10 @@ def reading_body(request: Request) -> Iterator[Fields]:
     fields.refuse_unknown_keys()
     if problems:
         raise InvalidInput(problems)
+
+
+def read_table(request: Request) -> dict[str, Any]:
+    """Return the body if it is a table; what its keys mean is for the service to say."""
+    if not isinstance(request.data, dict):
+        raise InvalidInput([Problem("", "The body must be a table (a JSON object).")])
+    return dict(request.data.items())
