@@ -56,9 +56,9 @@ def read_spans(name: str, tags: Sequence[str], scheme: str, stated: str, kept: E
     if tags.count("O") == len(tags):
         return Layer("spans", [], None, scheme)
     try:
+        spans = spans_of(tags)
         if stated:
             check_scheme(tags, stated)
-        spans = spans_of(tags)
     except BadTag as bad:
         raise BadRow(bad.index, str(bad)) from bad
     if tags_of(spans, len(tags), scheme) != list(tags):

@@ -45,11 +45,17 @@ def read_comments(lines: Sequence[str]) -> Comments:
 
 
 def write_comments(
-    record: ExportRecord, template: Template, values: dict[int, str | None], document: str
+    record: ExportRecord,
+    template: Template,
+    values: dict[int, str | None],
+    document: str,
+    *,
+    added: Sequence[int],
 ) -> list[str]:
     """The comment lines of a sentence; ``document`` is the one that the sentence before was in.
 
-    A value that the template has no place for comes last, a place without a value is left out.
+    A place without a value is left out. A value of ``added`` that the template has no place for
+    comes last.
     """
     lines = []
     if record.annotator:
@@ -58,7 +64,7 @@ def write_comments(
     if record.sentence.document != document and not begins:
         name = record.sentence.document
         lines.append(f"# newdoc id = {name}" if name else "# newdoc")
-    missing = [place for place in values if place not in template]
+    missing = [place for place in added if place not in template]
     for item in [*template, *missing]:
         if isinstance(item, str):
             lines.append(item)

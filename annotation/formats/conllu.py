@@ -175,7 +175,8 @@ def render(
             TEXT: record.sentence.text,
             INTENT: placement.value(record, "intent"),
         }
-        comments = write_comments(record, kept.get("comments", _USUAL_COMMENTS), values, document)
+        template = kept.get("comments", _USUAL_COMMENTS)
+        comments = write_comments(record, template, values, document, added=(INTENT,))
         document = record.sentence.document
         yield "\n".join([*comments, *_rows(record, placement, options), "", ""])
 

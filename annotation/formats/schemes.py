@@ -50,7 +50,7 @@ def spans_of(tags: Sequence[str]) -> Spans:
 
 
 def check_scheme(tags: Sequence[str], scheme: str) -> None:
-    """Raise BadTag at the first tag that the stated scheme does not allow there."""
+    """Raise BadTag at the first tag, of those that ``spans_of`` reads, that a scheme forbids."""
     if scheme not in SCHEMES:
         raise UnknownName("tagging scheme", scheme, SCHEMES)
     allowed = {"IOB1": "BIO", "IOB2": "BIO", "IO": "IO", "BIOES": "BIOESLU"}[scheme]

@@ -121,7 +121,7 @@ def render(
         values = {KEY: sentence.key, INTENT: placement.value(record, "intent")}
         if TEXT in template or sentence.text != " ".join(sentence.tokens):
             values[TEXT] = sentence.text
-        comments = write_comments(record, template, values, document)
+        comments = write_comments(record, template, values, document, added=list(values))
         document = sentence.document
         spans = placement.value(record, "slots")
         tags = ["_"] * len(sentence.tokens)

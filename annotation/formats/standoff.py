@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from annotation.formats.characters import Link, Region
 
-_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) (\d+) (\d+)\t(.*)", re.ASCII)
+_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]+) ([0-9]+)\t(.*)")
 _RELATION = re.compile(r"(R\S+)\t(\S+) \S+?:(\S+) \S+?:(\S+)\s*")
 _OTHERS = tuple("EAMN#*")  # events, attributes, normalisations, notes, equivalences
 _ID = re.compile(r"\b[TREAMN]\d+\b")

@@ -42,7 +42,8 @@ def whitespace_tokens(text: str) -> tuple[list[str], Offsets]:
 
 def _by_whitespace(text: str) -> Pieces:
     tokens, offsets = whitespace_tokens(text)
-    yield text, tokens, offsets
+    if tokens:
+        yield text, tokens, offsets
 
 
 def _by_language(language: str, split: bool) -> Tokeniser:

@@ -20,10 +20,10 @@ def test_a_byte_that_is_no_utf8_is_named_with_its_line_after_the_good_lines():
 
 
 def test_the_line_of_a_bad_byte_is_right_beyond_the_first_chunk():
-    good = "line with ümlauts\n".encode() * 40_000  # about 700 kB
+    good = ("ümlauts" * 50 + "\n").encode() * 2_000  # about 800 kB
     records, problems = read("text", good + b"caf\xe9\n")
-    assert len(records) == 40_000
-    assert problems[0].startswith("f:40001: byte 0xe9")
+    assert len(records) == 2_000
+    assert problems[0].startswith("f:2001: byte 0xe9")
 
 
 def test_a_stated_encoding_is_used():
@@ -44,9 +44,9 @@ def test_a_nul_character_is_a_problem():
 
 
 def test_a_cut_gzip_keeps_what_came_before_the_cut():
-    data = gzip.compress(b"".join(b"line %d\n" % n for n in range(200_000)))
-    records, problems = read("text", data[: len(data) // 2])
-    assert len(records) > 10_000
+    data = gzip.compress(b"".join(b"%d" % n * 100 + b"\n" for n in range(3_000)))
+    records, problems = read("text", data[: len(data) * 9 // 10])
+    assert len(records) > 500
     assert problems == [
         f"f:{len(records) + 1}: the gzip data ends too early; the file was cut, copy it again"
     ]
@@ -60,8 +60,8 @@ def test_a_damaged_gzip_is_a_problem():
 
 
 def test_a_gzip_bomb_stops_at_the_limit():
-    data = gzip.compress(b"a b\n" * 1_000_000)
-    assert len(data) < 10_000
+    data = gzip.compress((b"a b " * 1_000 + b"\n") * 1_000)
+    assert len(data) < 20_000
     _, problems = read("text", data, limits=Limits(file_bytes=1_000_000))
     assert "more than 1,000,000 bytes uncompressed" in problems[-1]
 

@@ -1,0 +1,78 @@
+"""Round trips of real corpora, where they are beside the repository."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from annotation.formats import (
+    ExportRecord,
+    LayerSpec,
+    SentenceRecord,
+    get_format,
+    match_layers,
+)
+from tests.annotation.formats.reading import write
+
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"no corpora at {DATA}: the round trips of real data are not run"
+)
+
+SYNTAX = LayerSpec("syntax", "tree")
+ENTITIES = LayerSpec("entities", "spans")
+SLOTS, INTENT = LayerSpec("slots", "spans"), LayerSpec("intent", "classes")
+POS, CHUNKS = LayerSpec("pos", "tags"), LayerSpec("chunks", "spans")
+RELATIONS = LayerSpec("relations", "relations", "entities")
+
+FILES = [
+    ("conllu", "ewt_ner/train.conllu.gz", [SYNTAX, ENTITIES], 12543),
+    ("conllu", "ewt_ner/dev.conllu", [SYNTAX, ENTITIES, POS], 2001),
+    ("conllu", "ewt_ner/test.conllu", [], 2077),
+    ("slu", "atis/train.conll", [SLOTS, INTENT], 4478),
+    ("slu", "atis/dev.conll", [INTENT], 500),
+    ("slu", "atis/test.conll", [SLOTS, INTENT], 893),
+    ("slu", "mtod_en/dev.conll", [SLOTS, INTENT], 4181),
+    ("conll2003", "conll2003/eng.train", [LayerSpec("ner", "spans")], 14041),
+    ("conll2003", "conll2003/eng.testa", [ENTITIES, POS, CHUNKS], 3250),
+    ("conll2003", "conll2003/eng.testb", [POS], 3453),
+    ("ie", "scierc/train.jsonl", [ENTITIES, RELATIONS], 1861),
+    ("ie", "scierc/dev.jsonl", [ENTITIES], 275),
+    ("ie", "scierc/test.jsonl", [ENTITIES, RELATIONS], 551),
+    ("ie", "webnlg/train.jsonl", [ENTITIES, RELATIONS], 4973),
+    ("ie", "webnlg/dev.jsonl", [ENTITIES, RELATIONS], 500),
+    ("ie", "webnlg/test.jsonl", [], 689),
+]
+
+
+def exported(format, path, tasks, counted):
+    """The sentences of a file as they come out of a project with these tasks."""
+    mapping = match_layers(format.layers, tasks)
+    with path.open("rb") as stream:
+        for record in format.read(stream, file_name=path.name):
+            assert isinstance(record, SentenceRecord), str(record)
+            counted.append(1)
+            stored = SentenceRecord(
+                record.tokens,
+                record.text,
+                record.offsets,
+                record.key,
+                record.document,
+                extra=format.remainder(record, mapping.values()),
+            )
+            answers = {
+                task: record.layers[layer].value
+                for task, layer in mapping.items()
+                if layer in record.layers
+            }
+            yield ExportRecord(stored, answers)
+
+
+@pytest.mark.parametrize(("name", "file", "tasks", "n"), FILES, ids=[file[1] for file in FILES])
+def test_a_real_corpus_comes_out_byte_for_byte(name, file, tasks, n):
+    path = DATA / file
+    data = path.read_bytes()
+    counted: list[int] = []
+    written = write(name, exported(get_format(name), path, tasks, counted), tasks)
+    assert len(counted) == n
+    assert written == (gzip.decompress(data) if file.endswith(".gz") else data)
