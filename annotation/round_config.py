@@ -19,6 +19,7 @@ StrategyName = Literal[
 ]  # fmt: skip
 GREEDY_ONLY = ("RANDOM", "SINGLE", "MT-PAR", "MT-IND")
 BUDGET_ONLY = ("STCS", "UDJS", "EQB-DJS")
+WEIGHTED = ("MT-AVG", "MT-PAR", "MT-RRF", "MT-IND", "UDJS")
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ def read_round_config(values: Mapping[str, Any], task_names: list[str]) -> Round
     if config.weights and abs(sum(config.weights.values()) - 1) > 0.01:
         total = sum(config.weights.values())
         problems.append(Problem("weights", f"The weights sum to {total:.2f}; they must sum to 1."))
+    if config.weights and config.strategy not in WEIGHTED:
+        known = ", ".join(WEIGHTED)
+        problems.append(
+            Problem("weights", f"{config.strategy} takes no weights. These do: {known}.")
+        )
     if config.is_by_count and config.strategy in BUDGET_ONLY:
         problems.append(
             Problem("strategy", f"{config.strategy} spends a budget: give minutes or cost units.")

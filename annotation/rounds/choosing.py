@@ -104,16 +104,17 @@ def _choose_by_strategy(
         "task": tasks.index(config.task) if config.task else None,
     }
     if budget.is_count:
-        rows = select(confidence, int(budget.amount), config.strategy, rng=rng, **options)
+        chance = rng if config.strategy == "RANDOM" else None
+        rows = select(confidence, int(budget.amount), config.strategy, rng=chance, **options)
         return [_all_open(int(row), confidence) for row in rows], None, None
     decision = "GREEDY" if config.strategy in GREEDY_ONLY else config.decision
-    result = plan(confidence, costs, budget.amount, config.strategy, decision=decision, **options)
-    rows = np.flatnonzero(result.ask.any(axis=1))
-    asked = np.where(result.ask, confidence, np.nan)[rows]
-    order = rows[np.argsort(np.nanmean(asked, axis=1), kind="stable")] if len(rows) else rows
+    chance = rng if config.strategy == "RANDOM" else None
+    result = plan(
+        confidence, costs, budget.amount, config.strategy, decision=decision, rng=chance, **options
+    )
     chosen = [
         Chosen(int(row), tuple(int(c) for c in np.flatnonzero(result.ask[row])), STRATEGY)
-        for row in order
+        for row in result.rows
     ]
     return chosen, float(result.value), bool(result.is_optimal)
 
