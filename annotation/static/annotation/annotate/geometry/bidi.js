@@ -19,19 +19,18 @@ export function wordDirection(word) {
   return found;
 }
 
-/** Direction of a sentence: that of most of its words; its language decides a draw. */
+/** Direction of a sentence: that of its language wherever a word has it, else that of most words. */
 export function baseDirection(words, language = "") {
-  let balance = 0;
-  for (const word of words) {
-    const direction = wordDirection(word);
-    if (direction === "rtl") balance += 1;
-    if (direction === "ltr") balance -= 1;
-  }
-  if (balance) return balance > 0 ? "rtl" : "ltr";
+  const directions = words.map(wordDirection);
+  const count = (wanted) => directions.filter((direction) => direction === wanted).length;
+  const [nRight, nLeft] = [count("rtl"), count("ltr")];
+  if (isRightToLeft(language)) return nRight || !nLeft ? "rtl" : "ltr";
+  return nRight > nLeft ? "rtl" : "ltr";
+}
+
+function isRightToLeft(language) {
   const code = language.toLowerCase();
-  const isRight =
-    RIGHT_TO_LEFT_LANGUAGES.has(code) || RIGHT_TO_LEFT_LANGUAGES.has(code.split("-")[0]);
-  return isRight ? "rtl" : "ltr";
+  return RIGHT_TO_LEFT_LANGUAGES.has(code) || RIGHT_TO_LEFT_LANGUAGES.has(code.split("-")[0]);
 }
 
 /** Indices of a line's words from left to right as they are read on screen. */

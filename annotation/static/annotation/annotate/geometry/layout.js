@@ -1,7 +1,14 @@
 // Geometry of one annotated sentence. Pure: numbers in, numbers out, no DOM.
 import { routeArcs } from "./arcs.js";
 import { chipAnchors, hangSpans } from "./chips.js";
-import { breakLines, growForArcs, growForChips, naturalGaps, placeWords } from "./lines.js";
+import {
+  breakLines,
+  growForArcs,
+  growForChips,
+  naturalGaps,
+  placeWords,
+  squeezeGaps,
+} from "./lines.js";
 
 /** Heights in pixels at the normal text size. */
 export const METRICS = { word: 30, lane: 23, row: 24, tagRow: 19, lineGap: 14, arcRoom: 20 };
@@ -27,6 +34,7 @@ export function layoutSentence({
   let gaps = naturalGaps(words, gap);
   gaps = growForArcs(gaps, words, [...tree, ...treeBelow]);
   gaps = growForChips(gaps, words, spans);
+  gaps = squeezeGaps(gaps, words, width);
   const lines = breakLines(words, gaps, width);
   const places = placeWords(words, gaps, lines, frame);
   const above = routeArcs(tree, places, lines, frame);
