@@ -74,6 +74,7 @@ def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse
     """Show the form, or write a file: now if it is small, else in the worker."""
     project = get_project(request.user, project_id)
     form = ExportForm(request.POST or None, project=project)
+    form.initial["format"] = _likely_format(project)
     if request.method == "POST" and form.is_valid():
         try:
             return _export(request, project, form)
@@ -88,6 +89,13 @@ def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse
     return render_in_project(
         request, "annotation/export.html", project, "data", context, status=status
     )
+
+
+def _likely_format(project: Project) -> str:
+    """Return the format of the newest corpus, else the one that carries everything."""
+    newest = project.corpora.order_by("-pk").values_list("format", flat=True).first()
+    carries_labels = newest in formats() and bool(get_format(newest).kinds)
+    return newest if newest and carries_labels else "jsonl"
 
 
 def _export(
