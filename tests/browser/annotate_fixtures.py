@@ -162,7 +162,7 @@ def _store(project: Any, corpus: Any, position: int, given: Given) -> Sentence:
     return sentence
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def modules(browser: Any) -> Any:
     """A blank page on which the page's own scripts can be imported, without a server."""
     context = browser.new_context()

@@ -12,6 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from playwright.sync_api import Error, expect, sync_playwright
 
 from annotation.services.projects import create_project
+from tests.browser.annotate_fixtures import make_queue, modules  # noqa: F401
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "

@@ -4,8 +4,6 @@ import itertools
 
 import pytest
 
-from tests.browser.annotate_fixtures import modules  # noqa: F401
-
 LAYOUT = """async (input) => {
   const { layoutSentence } = await import("/annotation/annotate/geometry/layout.js");
   return layoutSentence(input);
@@ -30,7 +28,7 @@ def _pieces(layout, layer="above"):
     return [piece for line in layout[layer] for piece in line]
 
 
-def test_words_fill_lines_and_a_closing_mark_never_starts_one(modules):  # noqa: F811
+def test_words_fill_lines_and_a_closing_mark_never_starts_one(modules):
     words = _words(40, 40, 40, 10)
     words[3] |= {"isGlued": True, "isClosing": True}
     layout = modules.evaluate(LAYOUT, {"words": words, "width": 135, "gap": 7})
@@ -38,19 +36,19 @@ def test_words_fill_lines_and_a_closing_mark_never_starts_one(modules):  # noqa:
     assert [place["x"] for place in layout["places"]] == [0, 47, 0, 42]
 
 
-def test_narrower_gaps_save_a_line_with_a_lone_word(modules):  # noqa: F811
+def test_narrower_gaps_save_a_line_with_a_lone_word(modules):
     layout = modules.evaluate(LAYOUT, {"words": _words(40, 40, 40), "width": 127, "gap": 7})
     assert [place["x"] for place in layout["places"]] == [0, 43, 86]
 
 
-def test_an_arc_lies_above_all_that_it_contains(modules):  # noqa: F811
+def test_an_arc_lies_above_all_that_it_contains(modules):
     tree = [_arc("in", 1, 2), _arc("mid", 0, 2), _arc("out", 0, 3), _arc("root", None, 0)]
     layout = modules.evaluate(LAYOUT, {"words": _words(*[60] * 4), "width": 900, "tree": tree})
     lanes = {piece["arc"]["id"]: piece["lane"] for piece in _pieces(layout)}
     assert lanes == {"in": 0, "mid": 1, "out": 2, "root": 3}  # its name would lie on them
 
 
-def test_arcs_side_by_side_share_a_lane_but_not_across_a_wide_label(modules):  # noqa: F811
+def test_arcs_side_by_side_share_a_lane_but_not_across_a_wide_label(modules):
     words = _words(*[60] * 6)
     for width, lanes in ((20, [0, 0]), (300, [0, 1])):
         tree = [_arc("a", 0, 1, width), _arc("b", 3, 4, width)]
@@ -58,7 +56,7 @@ def test_arcs_side_by_side_share_a_lane_but_not_across_a_wide_label(modules):  #
         assert [piece["lane"] for piece in _pieces(layout)] == lanes
 
 
-def test_legs_of_a_projective_tree_never_cross_an_arc(modules):  # noqa: F811
+def test_legs_of_a_projective_tree_never_cross_an_arc(modules):
     heads = [2, 5, 2, 5, 0, 8, 8, 5, 10, 8, 5]  # of 11 words, from 1
     tree = [_arc(i, head - 1 if head else None, i, 30) for i, head in enumerate(heads)]
     for width in (2000, 330):
@@ -80,7 +78,7 @@ def _crossings(layout):
     return found
 
 
-def test_an_arc_is_cut_at_a_line_break_and_open_there(modules):  # noqa: F811
+def test_an_arc_is_cut_at_a_line_break_and_open_there(modules):
     tree = [_arc("a", 0, 2)]
     layout = modules.evaluate(LAYOUT, {"words": _words(100, 100, 100), "width": 210, "tree": tree})
     first, second = _pieces(layout)
@@ -90,7 +88,7 @@ def test_an_arc_is_cut_at_a_line_break_and_open_there(modules):  # noqa: F811
     assert [first["isLabelled"], second["isLabelled"]] == [True, False]
 
 
-def test_inner_spans_hang_nearest_and_relations_hold_what_is_free_of_a_chip(modules):  # noqa: F811
+def test_inner_spans_hang_nearest_and_relations_hold_what_is_free_of_a_chip(modules):
     spans = [
         {"id": "out", "start": 0, "end": 3, "labelWidth": 30},
         {"id": "in", "start": 0, "end": 1, "labelWidth": 60},
@@ -103,7 +101,7 @@ def test_inner_spans_hang_nearest_and_relations_hold_what_is_free_of_a_chip(modu
     assert (inner["mid"], inner["width"]) == (46, 28)  # 60 wide, of which 32 hang over the outer
 
 
-def test_right_to_left_lines_start_at_the_right_and_arcs_follow(modules):  # noqa: F811
+def test_right_to_left_lines_start_at_the_right_and_arcs_follow(modules):
     words = [{"width": 50, "direction": "rtl"} for _ in range(3)]
     tree = [_arc("a", 0, 2)]
     layout = modules.evaluate(
@@ -127,7 +125,7 @@ def test_right_to_left_lines_start_at_the_right_and_arcs_follow(modules):  # noq
     ],
 )
 def test_words_stand_as_the_bidirectional_algorithm_has_them(
-    modules,  # noqa: F811
+    modules,
     tokens,
     language,
     base,
@@ -137,7 +135,7 @@ def test_words_stand_as_the_bidirectional_algorithm_has_them(
     assert modules.evaluate(BIDI, given) == [base, visual]
 
 
-def test_a_span_over_mixed_directions_has_a_rail_for_each_stretch(modules):  # noqa: F811
+def test_a_span_over_mixed_directions_has_a_rail_for_each_stretch(modules):
     directions = ["rtl", "ltr", "ltr"]
     words = [{"width": 50, "direction": direction} for direction in directions]
     spans = [{"id": "s", "start": 0, "end": 2, "labelWidth": 20}]

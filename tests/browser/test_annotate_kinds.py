@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.annotate_fixtures import Given, make_queue, start  # noqa: F401
+from tests.browser.annotate_fixtures import Given, start
 from tests.browser.looking import picture
 
 TASKS = [
@@ -41,7 +41,7 @@ def _submitted(page, queue, press_submit):
     return queue.answers()
 
 
-def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page):  # noqa: F811
+def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page):
     queue = make_queue([Given(TOKENS)], tasks=TASKS)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -65,7 +65,7 @@ def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page): 
     assert _submitted(page, queue, lambda: hands.press("Enter")) == ANSWERS
 
 
-def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):  # noqa: F811
+def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):
     queue = make_queue([Given(TOKENS)], tasks=TASKS)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -96,7 +96,7 @@ def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):  # 
     assert _submitted(page, queue, page.get_by_role("button", name="Submit").click) == ANSWERS
 
 
-def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):  # noqa: F811
+def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):
     queue = make_queue([Given(TOKENS, tasks=["Entities"])], tasks=TASKS)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -118,7 +118,7 @@ def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):  # n
 
 
 def test_spans_nest_where_the_task_allows_it_and_replace_each_other_elsewhere(
-    make_queue,  # noqa: F811
+    make_queue,
     open_page,
 ):
     flat = [{"name": "Slots", "kind": "spans", "labels": ["day", "place"]}]
@@ -140,7 +140,7 @@ def test_spans_nest_where_the_task_allows_it_and_replace_each_other_elsewhere(
         assert _submitted(page, queue, lambda h=hands: h.press("Enter")) == {name: wanted}
 
 
-def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, open_page):  # noqa: F811
+def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, open_page):
     queue = make_queue([Given(TOKENS, tasks=["Entities", "Relations"])], tasks=TASKS)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -163,7 +163,7 @@ def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, 
     ]
 
 
-def test_what_is_missing_is_named_and_shown_before_anything_is_sent(make_queue, open_page):  # noqa: F811
+def test_what_is_missing_is_named_and_shown_before_anything_is_sent(make_queue, open_page):
     queue = make_queue([Given(TOKENS, tasks=["Notice type", "Syntax"])], tasks=TASKS)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")

@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.annotate_fixtures import modules  # noqa: F401
-
 REPLAY = """async ({ tasks, wanted, answers, suggestions, context, tokens, actions }) => {
   const { openState, act, documentOf } = await import("/annotation/annotate/model/state.js");
   const { problemsOf } = await import("/annotation/annotate/desk/submitting.js");
@@ -72,20 +70,20 @@ def _attach(dep: int, head: int, label: str = "obl") -> dict[str, Any]:
     return {"kind": "tree.attach", "task": "Syntax", "dep": dep, "head": head, "label": label}
 
 
-def test_a_flat_span_takes_the_place_of_what_it_overlaps(modules):  # noqa: F811
+def test_a_flat_span_takes_the_place_of_what_it_overlaps(modules):
     doc = _replay(
         modules, "Entities", _add(3, 5, "PLACE"), _add(0, 1, "VESSEL"), _add(4, 6, "PLACE")
     )
     assert doc["values"]["Entities"] == [[0, 1, "VESSEL"], [4, 6, "PLACE"]]
 
 
-def test_nested_spans_stay_and_only_equal_words_are_replaced(modules):  # noqa: F811
+def test_nested_spans_stay_and_only_equal_words_are_replaced(modules):
     actions = [_add(3, 5, "PLACE"), _add(3, 4, "VESSEL"), _add(3, 5, "VESSEL")]
     doc = _replay(modules, "Entities", *actions, is_nested=True)
     assert doc["values"]["Entities"] == [[3, 5, "VESSEL"], [3, 4, "VESSEL"]]
 
 
-def test_relations_move_with_their_span_and_go_with_it(modules):  # noqa: F811
+def test_relations_move_with_their_span_and_go_with_it(modules):
     made = [_add(0, 1, "VESSEL"), _add(3, 5, "PLACE"), _link()]
     resize = {
         "kind": "span.resize",
@@ -100,7 +98,7 @@ def test_relations_move_with_their_span_and_go_with_it(modules):  # noqa: F811
     assert _replay(modules, "Entities Links", *made, delete)["values"]["Links"] == []
 
 
-def test_a_relation_whose_types_no_longer_fit_is_named(modules):  # noqa: F811
+def test_a_relation_whose_types_no_longer_fit_is_named(modules):
     relabel = {
         "kind": "span.relabel",
         "task": "Entities",
@@ -113,7 +111,7 @@ def test_a_relation_whose_types_no_longer_fit_is_named(modules):  # noqa: F811
     ]
 
 
-def test_undo_and_redo_replay_like_any_other_action(modules):  # noqa: F811
+def test_undo_and_redo_replay_like_any_other_action(modules):
     undo, redo = {"kind": "undo"}, {"kind": "redo"}
     made = [_add(0, 1, "VESSEL"), _add(3, 5, "PLACE")]
     for actions, n in (
@@ -136,19 +134,19 @@ def test_undo_and_redo_replay_like_any_other_action(modules):  # noqa: F811
         ([(i, 2) for i in (0, 2, 3, 4, 5)], "Syntax: 1 of 6 words have no head."),
     ],
 )
-def test_a_tree_is_checked_while_it_grows(modules, arcs, problem):  # noqa: F811
+def test_a_tree_is_checked_while_it_grows(modules, arcs, problem):
     problems = _replay(modules, "Syntax", *[_attach(*arc) for arc in arcs])["problems"]
     assert problems[0] == problem
 
 
-def test_a_complete_tree_has_no_problem(modules):  # noqa: F811
+def test_a_complete_tree_has_no_problem(modules):
     arcs = [(0, 2), (1, 0, "root"), (2, 5), (3, 5), (4, 2), (5, 2)]
     doc = _replay(modules, "Syntax", *[_attach(*arc) for arc in arcs])
     assert doc["problems"] == []
     assert doc["values"]["Syntax"][1] == [0, "root"]
 
 
-def test_a_deleted_answer_of_the_model_is_rejected_and_comes_back_by_undo(modules):  # noqa: F811
+def test_a_deleted_answer_of_the_model_is_rejected_and_comes_back_by_undo(modules):
     suggestions = {"Entities": {"value": [[0, 1, "VESSEL"]], "confidence": 0.9, "details": {}}}
     accept = {"kind": "suggestion.accept", "task": "Entities", "keys": ["0-1-VESSEL"]}
     delete = {"kind": "delete", "task": "Entities", "value": [0, 1, "VESSEL"]}
@@ -158,7 +156,7 @@ def test_a_deleted_answer_of_the_model_is_rejected_and_comes_back_by_undo(module
     assert again["values"]["Entities"] == [[0, 1, "VESSEL"]]
 
 
-def test_words_and_classes_hold_one_label_each(modules):  # noqa: F811
+def test_words_and_classes_hold_one_label_each(modules):
     paint = {"kind": "tags.paint", "task": "Words", "start": 0, "end": 6, "label": "NOUN"}
     unpaint = {"kind": "delete", "task": "Words", "at": 2}
     choose = [
@@ -173,7 +171,7 @@ def _labels(*names: str, key: str = "") -> list[dict[str, Any]]:
     return [{"name": name, "colour": 0, "key": key} for name in names]
 
 
-def test_keys_never_collide_across_tasks(modules):  # noqa: F811
+def test_keys_never_collide_across_tasks(modules):
     tasks = [
         {"name": "E", "kind": "spans", "labels": _labels("DATE", "DURATION", "HAZARD", "FAX")},
         {"name": "C", "kind": "classes", "labels": _labels(*[f"c{i}" for i in range(11)])},
@@ -189,7 +187,7 @@ def test_keys_never_collide_across_tasks(modules):  # noqa: F811
     }  # fmt: skip
 
 
-def test_own_keys_come_first_then_the_project_s(modules):  # noqa: F811
+def test_own_keys_come_first_then_the_project_s(modules):
     tasks = [
         {"name": "E", "kind": "spans", "labels": [*_labels("ORG"), *_labels("PER", key="q")]},
         {"name": "C", "kind": "classes", "labels": _labels("Yes", "No")},
@@ -212,12 +210,12 @@ def test_own_keys_come_first_then_the_project_s(modules):  # noqa: F811
         ("Enter", "Enter", False, ""),
     ],
 )
-def test_a_key_is_the_same_whatever_the_layout_or_caps_lock(modules, key, code, shift, wanted):  # noqa: F811
+def test_a_key_is_the_same_whatever_the_layout_or_caps_lock(modules, key, code, shift, wanted):
     event = {"key": key, "code": code, "shiftKey": shift}
     assert modules.evaluate(PRINTABLE, event) == wanted
 
 
-def test_type_ahead_finds_beginnings_first(modules):  # noqa: F811
+def test_type_ahead_finds_beginnings_first(modules):
     match = """async ([labels, typed, first]) => {
       const { matchLabels } = await import("/annotation/annotate/page/chooser.js");
       return matchLabels(labels, typed, first);

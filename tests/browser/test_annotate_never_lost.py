@@ -6,7 +6,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.models import AnnotationVersion, Ask, Lease, Membership, Role, Submission
-from tests.browser.annotate_fixtures import Given, Hands, make_queue, start  # noqa: F401
+from tests.browser.annotate_fixtures import Given, Hands, start
 
 TASKS = [
     {"name": "Entities", "kind": "spans", "labels": ["VESSEL", "PLACE"]},
@@ -17,11 +17,11 @@ SECOND = "Velmar closed the berth .".split()
 ANSWERS = {"Entities": [[0, 1, "VESSEL"]], "Type": "Arrival"}
 
 
-def _queue(make_queue, **values):  # noqa: F811
+def _queue(make_queue, **values):
     return make_queue([Given(FIRST), Given(SECOND)], tasks=TASKS, **values)
 
 
-def test_a_reload_in_the_middle_brings_back_the_work_and_its_undo_steps(make_queue, open_page):  # noqa: F811
+def test_a_reload_in_the_middle_brings_back_the_work_and_its_undo_steps(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -39,7 +39,7 @@ def test_a_reload_in_the_middle_brings_back_the_work_and_its_undo_steps(make_que
     assert queue.answers(0) == ANSWERS
 
 
-def test_another_device_goes_on_from_the_draft(make_queue, open_page):  # noqa: F811
+def test_another_device_goes_on_from_the_draft(make_queue, open_page):
     queue = _queue(make_queue)
     hands = start(open_page(queue.annotator), queue, "Aurelia")
     hands.press("v")
@@ -48,7 +48,7 @@ def test_another_device_goes_on_from_the_draft(make_queue, open_page):  # noqa: 
     expect(other.chip("VESSEL")).to_be_visible()
 
 
-def test_without_a_line_it_says_so_keeps_working_and_sends_when_back(make_queue, open_page):  # noqa: F811
+def test_without_a_line_it_says_so_keeps_working_and_sends_when_back(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -72,7 +72,7 @@ def test_without_a_line_it_says_so_keeps_working_and_sends_when_back(make_queue,
     assert queue.answers(1) == {"Entities": [[0, 1, "PLACE"]], "Type": "Delay"}
 
 
-def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):  # noqa: F811
+def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -87,7 +87,7 @@ def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open
     assert Submission.objects.count() == 1
 
 
-def test_a_lost_reply_does_not_store_the_answer_twice(make_queue, open_page):  # noqa: F811
+def test_a_lost_reply_does_not_store_the_answer_twice(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -110,7 +110,7 @@ def test_a_lost_reply_does_not_store_the_answer_twice(make_queue, open_page):  #
     assert queue.answers(0) == ANSWERS
 
 
-def test_a_second_tab_waits_and_can_take_over(make_queue, open_page):  # noqa: F811
+def test_a_second_tab_waits_and_can_take_over(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -130,7 +130,7 @@ def test_a_second_tab_waits_and_can_take_over(make_queue, open_page):  # noqa: F
     hands.wait_for_sentence("Velmar")
 
 
-def test_two_devices_at_once_are_shown_both_versions(make_queue, open_page):  # noqa: F811
+def test_two_devices_at_once_are_shown_both_versions(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -150,7 +150,7 @@ def test_two_devices_at_once_are_shown_both_versions(make_queue, open_page):  # 
     assert queue.answers(0) == ANSWERS
 
 
-def test_an_expired_lease_is_taken_up_again_while_its_place_is_free(make_queue, open_page):  # noqa: F811
+def test_an_expired_lease_is_taken_up_again_while_its_place_is_free(make_queue, open_page):
     queue = _queue(make_queue)
     hands = start(open_page(queue.annotator), queue, "Aurelia")
     _expire_leases()
@@ -160,7 +160,7 @@ def test_an_expired_lease_is_taken_up_again_while_its_place_is_free(make_queue, 
 
 
 def test_a_sentence_that_somebody_else_took_is_shown_and_kept(
-    make_queue,  # noqa: F811
+    make_queue,
     open_page,
     person,
     client,
@@ -183,7 +183,7 @@ def test_a_sentence_that_somebody_else_took_is_shown_and_kept(
     assert queue.answers(0) == {}
 
 
-def test_undo_goes_back_into_the_submitted_sentence(make_queue, open_page):  # noqa: F811
+def test_undo_goes_back_into_the_submitted_sentence(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -201,7 +201,7 @@ def test_undo_goes_back_into_the_submitted_sentence(make_queue, open_page):  # n
     assert [row.value for row in AnnotationVersion.objects.all()] == ["Arrival"]
 
 
-def test_undo_after_a_reload_still_finds_the_last_submission(make_queue, open_page):  # noqa: F811
+def test_undo_after_a_reload_still_finds_the_last_submission(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
@@ -214,7 +214,7 @@ def test_undo_after_a_reload_still_finds_the_last_submission(make_queue, open_pa
     expect(hands.chip("VESSEL")).to_be_visible()
 
 
-def test_skipping_gives_the_sentence_back_with_a_reason(make_queue, open_page):  # noqa: F811
+def test_skipping_gives_the_sentence_back_with_a_reason(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")

@@ -10,14 +10,13 @@ from tests.browser.annotate_fixtures import (
     HARBOUR_TREE,
     Given,
     harbour_suggestions,
-    make_queue,  # noqa: F401
     start,
 )
 
 NEXT = Given("Fog lifted .".split())
 
 
-def _start(make_queue, open_page, tasks=None, **values):  # noqa: F811
+def _start(make_queue, open_page, tasks=None, **values):
     given = Given(HARBOUR, harbour_suggestions(), tasks=tasks)
     queue = make_queue([given, NEXT], **values)
     page = open_page(queue.annotator)
@@ -29,14 +28,14 @@ def _submit(hands):
     hands.wait_for_sentence("Fog")
 
 
-def test_a_whole_tree_is_taken_with_two_keys(make_queue, open_page):  # noqa: F811
+def test_a_whole_tree_is_taken_with_two_keys(make_queue, open_page):
     queue, _, hands = _start(make_queue, open_page, ["Entities", "Syntax"])
     hands.press("Tab", "Shift+A")
     _submit(hands)
     assert queue.answers() == {"Entities": [], "Syntax": HARBOUR_TREE}
 
 
-def test_everything_is_taken_task_by_task_and_counted(make_queue, open_page):  # noqa: F811
+def test_everything_is_taken_task_by_task_and_counted(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page)
     hands.press("Shift+A", "Shift+A", "Shift+A", "Shift+A")
     expect(page.locator("#message")).to_have_text("")
@@ -51,7 +50,7 @@ def test_everything_is_taken_task_by_task_and_counted(make_queue, open_page):  #
     assert [action["kind"] for action in log.actions] == ["suggestion.accept"] * 4
 
 
-def test_mere_submit_takes_nothing_over(make_queue, open_page):  # noqa: F811
+def test_mere_submit_takes_nothing_over(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Entities"])
     expect(page.locator("#message")).to_contain_text("7 suggestions are not checked")
     _submit(hands)
@@ -61,14 +60,14 @@ def test_mere_submit_takes_nothing_over(make_queue, open_page):  # noqa: F811
     }  # fmt: skip
 
 
-def test_mere_submit_takes_all_over_where_the_project_says_so(make_queue, open_page):  # noqa: F811
+def test_mere_submit_takes_all_over_where_the_project_says_so(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Syntax"], accepts_on_submit=True)
     expect(page.locator("#message")).to_have_text("18 suggestions will count as yours.")
     _submit(hands)
     assert queue.answers() == {"Syntax": HARBOUR_TREE}
 
 
-def test_one_by_one_the_next_suggestion_comes_by_itself(make_queue, open_page):  # noqa: F811
+def test_one_by_one_the_next_suggestion_comes_by_itself(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Entities"])
     expect(page.locator('.chip[data-state="suggested"]')).to_have_count(7)
     hands.press(".", "a", "x", "a", "a", "a", "x", "a")
@@ -83,7 +82,7 @@ def test_one_by_one_the_next_suggestion_comes_by_itself(make_queue, open_page): 
     }  # fmt: skip
 
 
-def test_another_of_the_model_s_options_is_one_click_away(make_queue, open_page):  # noqa: F811
+def test_another_of_the_model_s_options_is_one_click_away(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Syntax"])
     page.locator("text.arc", has_text="nmod .54").click()
     page.get_by_role("button", name="held → fog, obl").click()
@@ -92,7 +91,7 @@ def test_another_of_the_model_s_options_is_one_click_away(make_queue, open_page)
     assert queue.answers()["Syntax"][14] == [4, "obl"]
 
 
-def test_a_relation_brings_the_spans_that_it_links(make_queue, open_page):  # noqa: F811
+def test_a_relation_brings_the_spans_that_it_links(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Entities", "Relations"])
     page.locator("text.arc", has_text="located at").dblclick()
     _submit(hands)
@@ -102,7 +101,7 @@ def test_a_relation_brings_the_spans_that_it_links(make_queue, open_page):  # no
     }
 
 
-def test_a_right_click_puts_a_suggestion_away_and_deletes_an_answer(make_queue, open_page):  # noqa: F811
+def test_a_right_click_puts_a_suggestion_away_and_deletes_an_answer(make_queue, open_page):
     queue, _, hands = _start(make_queue, open_page, ["Entities"])
     hands.chip("DATE").click(button="right")
     expect(hands.chip("DATE")).to_have_count(0)
@@ -114,7 +113,7 @@ def test_a_right_click_puts_a_suggestion_away_and_deletes_an_answer(make_queue, 
     assert queue.answers() == {"Entities": []}
 
 
-def test_relations_alone_stand_on_spans_that_are_given(make_queue, open_page):  # noqa: F811
+def test_relations_alone_stand_on_spans_that_are_given(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Relations"])
     expect(page.locator('.chip[data-state="given"]')).to_have_count(7)
     hands.press("Shift+A")
