@@ -8,7 +8,7 @@ from typing import Any
 from analysis.errors import AnalysisError
 
 Row = dict[str, Any]  # {"step": x, metric: number, ...} or {"final": {...}}
-KIND_MODULES = ("analysis.sweep.trivial", "analysis.bandit_kind")
+KIND_MODULES = ("analysis.kinds.trivial", "analysis.kinds.bandit", "analysis.kinds.active_learning")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Active learning on labelled data whose labels are hidden until they are asked for (paper 003)."""

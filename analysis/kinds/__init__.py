@@ -1,0 +1,1 @@
+"""Kinds of studies, one a file; each registers itself with the sweep."""

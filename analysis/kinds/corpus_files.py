@@ -1,0 +1,95 @@
+"""Labelled corpora of studies, read from files in any format that the server imports."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.active_learning.corpus import LabelledCorpus
+from analysis.errors import AnalysisError
+from annotation.formats import Problem, SentenceRecord, get_format
+from mtl_engine.types import Example, TaskSpec
+
+TEST_SEED = 0  # the same random test sentences for every run of every study
+
+
+def read_corpus(
+    train: Path,
+    test: Path,
+    *,
+    format: str,
+    tasks: Sequence[str],
+    test_size: int = 0,
+    keep: int = 0,
+) -> LabelledCorpus:
+    """Return the sentences of two files with the layers that are named, as tasks.
+
+    ``keep`` leaves out longer sentences of the test file, ``test_size`` draws some of the rest.
+    The label sets are those of both files, as they would be in a project's settings.
+    """
+    pool, tested = _records(train, format), _records(test, format)
+    names = list(tasks) or _all_layers(pool)
+    specs = tuple(_spec(name, pool, tested) for name in names)
+    kept = [record for record in tested if not keep or len(record.tokens) <= keep]
+    if test_size and len(kept) > test_size:
+        rng = np.random.default_rng(TEST_SEED)
+        kept = [kept[i] for i in sorted(rng.choice(len(kept), size=test_size, replace=False))]
+    ordered = tuple(sorted(specs, key=lambda spec: spec.parent is not None))
+    return LabelledCorpus(
+        ordered,
+        tuple(_example(i, record, names) for i, record in enumerate(pool)),
+        tuple(_example(i, record, names) for i, record in enumerate(kept)),
+    )
+
+
+def _records(path: Path, format: str) -> list[SentenceRecord]:
+    if not path.exists():
+        raise AnalysisError(f"No file {path}.")
+    records = []
+    with path.open("rb") as stream:
+        for item in get_format(format).read(stream, file_name=str(path)):
+            if isinstance(item, Problem):
+                raise AnalysisError(str(item))
+            records.append(item)
+    return records
+
+
+def _all_layers(records: Sequence[SentenceRecord]) -> list[str]:
+    return list(dict.fromkeys(name for record in records for name in record.layers))
+
+
+def _example(number: int, record: SentenceRecord, names: Sequence[str]) -> Example:
+    labels = {name: record.layers[name].value for name in names if name in record.layers}
+    return Example(tuple(record.tokens), labels, number)
+
+
+def _spec(name: str, pool: Sequence[SentenceRecord], tested: Sequence[SentenceRecord]) -> TaskSpec:
+    layers = [record.layers[name] for record in pool if name in record.layers]
+    if not layers:
+        known = ", ".join(_all_layers(pool)) or "none"
+        raise AnalysisError(f"No sentence has the layer '{name}'. Known: {known}.")
+    kind = Counter(layer.kind for layer in layers if layer.value != []).most_common(1)[0][0]
+    everything = [*layers, *(r.layers[name] for r in tested if name in r.layers)]
+    labels = sorted({label for layer in everything for label in _labels(kind, layer.value)})
+    parents = {layer.parent for layer in layers if layer.parent}
+    return TaskSpec(
+        name=name,
+        kind=kind,
+        labels=tuple(labels),
+        parent=parents.pop() if kind == "relations" and parents else None,
+        is_nested=kind == "spans" and any(_overlap(layer.value) for layer in layers),
+    )
+
+
+def _labels(kind: str, value: Any) -> set[str]:
+    if kind == "classes":
+        return {value}
+    return set(value) if kind == "tags" else {item[-1] for item in value}
+
+
+def _overlap(spans: Sequence[Sequence[Any]]) -> bool:
+    ordered = sorted((span[0], span[1]) for span in spans)
+    return any(a[1] > b[0] for a, b in pairwise(ordered))
