@@ -81,14 +81,15 @@ def harbour_suggestions() -> dict[str, Any]:
         {"value": "Delay", "confidence": 0.57, "others": [{"value": "Hazard", "confidence": 0.38}]}
     ]
     return {
-        "Entities": _suggestion(HARBOUR_SPANS, 0.63, spans),
-        "Notice type": _suggestion("Delay", 0.57, classes),
-        "Syntax": _suggestion(HARBOUR_TREE, 0.51, tree),
-        "Relations": _suggestion(HARBOUR_RELATIONS, 0.44, links),
+        "Entities": suggestion(HARBOUR_SPANS, 0.63, spans),
+        "Notice type": suggestion("Delay", 0.57, classes),
+        "Syntax": suggestion(HARBOUR_TREE, 0.51, tree),
+        "Relations": suggestion(HARBOUR_RELATIONS, 0.44, links),
     }
 
 
-def _suggestion(value: Any, confidence: float, items: list[Any]) -> dict[str, Any]:
+def suggestion(value: Any, confidence: float, items: list[Any]) -> dict[str, Any]:
+    """Return one suggestion as the model stores it."""
     return {"value": value, "confidence": confidence, "details": {"items": items}}
 
 
