@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.errors import Conflict
-from annotation.models import Job, Project
+from annotation.models import Job, Project, Worker
 
 MAX_LOG = 200_000  # characters; the newest are kept
 OPEN = (Job.State.QUEUED, Job.State.RUNNING)
@@ -25,6 +25,8 @@ def create_job(
 
 def start_job(*, job: Job, worker: str, now: datetime) -> bool:
     """Mark a job as running, again if its worker died; return whether there is work to do."""
+    if job.worker != worker and Worker.objects.filter(name=job.worker).exists():
+        return False
     return bool(
         Job.objects.filter(pk=job.pk, state__in=OPEN, wants_cancel=False).update(
             state=Job.State.RUNNING,
@@ -90,6 +92,8 @@ def confirm_cancelled(*, job: Job, now: datetime) -> None:
 def _close(
     job: Job, state: Job.State, now: datetime, *, result: dict[str, Any], message: str
 ) -> None:
-    job.state, job.result, job.message = state, result, message
-    job.finished_at = job.heartbeat_at = now
-    job.save(update_fields=["state", "result", "message", "finished_at", "heartbeat_at"])
+    """End a job that has not ended yet."""
+    Job.objects.filter(pk=job.pk, state__in=OPEN).update(
+        state=state, result=result, message=message, finished_at=now, heartbeat_at=now
+    )
+    job.refresh_from_db()

@@ -12,6 +12,7 @@ from annotation.models import Job, Sentence
 from annotation.selectors.jobs import get_job, jobs_of
 from annotation.services import jobs
 from annotation.services.uploads import find_upload, keep_upload, safe_file_name
+from annotation.services.workers import beat
 from tests.annotation.test_importing import CONLLU, load
 
 NOW = timezone.now()
@@ -82,6 +83,20 @@ def test_a_job_whose_worker_died_is_begun_again(project, ada):
     job.refresh_from_db()
     work(job)
     assert (job.state, job.n_tries, Sentence.objects.count()) == ("done", 2, 2)
+
+
+def test_a_job_in_the_hands_of_a_living_worker_is_not_begun_twice(project, ada):
+    job = queued_import(project, ada)
+    beat(name="alive", now=NOW)
+    jobs.start_job(job=job, worker="alive", now=NOW)
+    job.refresh_from_db()
+    assert not jobs.start_job(job=job, worker="w2", now=NOW)
+
+
+def test_an_ended_job_stays_as_it_ended(project, ada):
+    job = work(queued_import(project, ada))
+    jobs.fail_job(job=job, message="too late", now=NOW)
+    assert (job.state, job.message) == ("done", "")
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_at_its_next_step(project, ada):
