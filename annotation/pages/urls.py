@@ -13,6 +13,7 @@ from annotation.pages import (
     jobs,
     members,
     projects,
+    rounds,
     settings,
     signing_in,
     tasks,
@@ -43,6 +44,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<int:project_id>/jobs/<int:job_id>/cancel/", jobs.cancel, name="cancel-job"),
     path("projects/<int:project_id>/jobs/<int:job_id>/file/", jobs.job_file, name="job-file"),
     path("projects/<int:project_id>/annotate/", annotate.annotate, name="annotate"),
+    path("projects/<int:project_id>/rounds/", rounds.rounds, name="rounds"),
+    path("projects/<int:project_id>/rounds/plan/", rounds.plan, name="plan-round"),
+    path("projects/<int:project_id>/rounds/<int:number>/", rounds.round_detail, name="round"),
+    path(
+        "projects/<int:project_id>/rounds/<int:number>/status/",
+        rounds.round_status,
+        name="round-status",
+    ),
+    path(
+        "projects/<int:project_id>/rounds/<int:number>/cancel/", rounds.cancel, name="cancel-round"
+    ),
+    path("projects/<int:project_id>/rounds/<int:number>/retry/", rounds.retry, name="retry-round"),
     path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
     path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),
     path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),

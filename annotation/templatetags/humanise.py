@@ -54,3 +54,29 @@ def words(text: str) -> list[str]:
 def field(form: forms.Form, name: str) -> forms.BoundField:
     """Return a form's field by its name."""
     return form[name]
+
+
+@register.filter
+def as_share(value: float) -> str:
+    """Return a number from 0 to 1 as people write it: 0.544 -> .54, 1 -> 1.00."""
+    return f"{value:.2f}".removeprefix("0") if 0 <= value < 1 else f"{value:.2f}"
+
+
+@register.filter
+def signed_share(value: float) -> str:
+    """Return a difference with its sign: 0.013 -> +.013."""
+    sign = "+" if value >= 0 else "−"
+    return sign + f"{abs(value):.3f}".removeprefix("0")
+
+
+@register.filter
+def half_width(interval: list[float]) -> str:
+    """Return half of what an interval spans: [.70, .80] -> .05."""
+    return as_share((interval[1] - interval[0]) / 2)
+
+
+@register.filter
+def state_tone(state: str) -> str:
+    """Return the tone of a round's state."""
+    tones = {"done": "good", "labelling": "good", "failed": "bad", "cancelled": "warn"}
+    return tones.get(state, "busy")
