@@ -66,7 +66,7 @@ def submit(
             _close(lease, held, token, work)
             record_answers(lease=lease, answers=answers, rules=rules, now=now)
             return _issue_receipt(lease, held, work, key, request_hash, now)
-    except IntegrityError:  # the same request arrived twice at once: the other one was first
+    except (IntegrityError, LeaseLost):  # a retry may have overtaken this request, or it a retry
         earlier = _earlier(lease.annotator_id, key, request_hash)
         if earlier is None:
             raise

@@ -12,6 +12,7 @@ from annotation.services.asking import ask_everything
 from annotation.services.leasing import claim_next
 from annotation.services.projects import create_project
 from annotation.services.submitting import Work, submit
+from annotation.tokens import hash_token
 
 NOON = datetime(2030, 5, 1, 12, 0, tzinfo=UTC)
 TOKENS = ["Ann", "visits", "Rome", "."]
@@ -50,7 +51,7 @@ class Desk:
             token=lease["token"],
             work=Work(answers=ANSWERS if answers is None else answers, **work),
             key=key or f"key-{self.n_keys}",
-            request_hash=repr((lease["id"], lease["token"], answers, work)),
+            request_hash=hash_token(repr((lease["id"], lease["token"], answers, work))),
             now=now,
         )
 

@@ -1,6 +1,7 @@
 import pytest
 
 from annotation.models import Annotation, Ask, Submission
+from annotation.services import submitting
 from annotation.services.refusals import KeyReused, LeaseLost
 from tests.annotation.queue.conftest import ANSWERS, minutes
 
@@ -16,6 +17,20 @@ def test_the_same_request_again_returns_the_first_receipt(desk, ann):
     assert Submission.objects.count() == 1
     assert Annotation.objects.count() == 3
     assert Ask.objects.get(rank=1).n_answers == 1
+
+
+def test_a_retry_that_runs_beside_the_first_request_gets_its_receipt(desk, ann, monkeypatch):
+    lease = desk.take(ann)
+    first = desk.submit(ann, lease, key="once")
+    look_up, n_looks = submitting._earlier, []
+
+    def sees_nothing_at_first(*request):
+        n_looks.append(1)
+        return None if len(n_looks) == 1 else look_up(*request)
+
+    monkeypatch.setattr(submitting, "_earlier", sees_nothing_at_first)
+    assert desk.submit(ann, lease, key="once") == first
+    assert Submission.objects.count() == 1
 
 
 def test_a_key_with_another_request_is_refused(desk, ann):

@@ -1,0 +1,146 @@
+"""Kills the web server under load and proves that nothing was lost, doubled or left over.
+
+    python -m benchmarks.chaos [--kills 20] [--database sqlite|postgres|both]
+
+Eight clients drain a queue that wants two answers a sentence while workers, or master and workers,
+are killed with SIGKILL and started again. Clients repeat what was not answered, and sometimes what
+was. Exits with status 1 and the list of broken promises if there are any.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from annotation.client import ApiError, Client
+from benchmarks.databases import postgres_database
+from benchmarks.history import History, Sent, Served, Stored, violations
+from benchmarks.queue_project import ANSWERS
+from benchmarks.web_server import WebServer
+
+PATIENCE = 60.0  # seconds a client goes on retrying
+REPEATED = 0.1  # share of acknowledged submits that are sent once more
+
+
+@dataclass
+class Chaos:
+    """One run: a server, its clients and the kills."""
+
+    server: WebServer
+    n_sentences: int
+    n_kills: int
+    seed: int
+    n_clients: int = 8
+    overlap: int = 2
+    history: History = field(default_factory=History)
+    kills: list[str] = field(default_factory=list)
+    n_acknowledged: int = 0
+
+    def run(self) -> list[str]:
+        """Drain the queue under fire; return the broken promises."""
+        made = self.server.make_project(
+            sentences=self.n_sentences, annotators=self.n_clients, overlap=self.overlap
+        )
+        self.server.start()
+        try:
+            clients = [
+                threading.Thread(target=self._work, args=(made["project"], i, token))
+                for i, token in enumerate(made["tokens"])
+            ]
+            for client in clients:
+                client.start()
+            self._kill_while(clients)
+            for client in clients:
+                client.join()
+        finally:
+            self.server.kill_all()
+        stored = Stored.from_rows(json.loads(self.server.run("benchmarks.queue_contents")))
+        return violations(self.history, stored, is_drained=True)
+
+    def _work(self, project: int, number: int, token: str) -> None:
+        """Answer until nothing is left."""
+        address = f"http://127.0.0.1:{self.server.port}"
+        client = Client(address, token, timeout=10, patience=PATIENCE)
+        rng = random.Random(self.seed * 1000 + number)
+        person = f"annotator-{number}"
+        try:
+            while (lease := client.next(project)) is not None:
+                ask = lease.described["ask"]
+                self.history.served.append(Served(person, ask["id"], ask["rank"]))
+                topic = rng.choice(["travel", "other"])
+                key = f"{person}-{ask['id']}"
+                receipts: tuple[int, ...] = ()
+                for _ in range(2 if rng.random() < REPEATED else 1):
+                    receipt = client.submit(lease, {**ANSWERS, "Topic": topic}, key=key)
+                    receipts += (receipt["submission"],)
+                self.history.sent.append(Sent(person, ask["id"], key, topic, receipts))
+                self.n_acknowledged += 1
+                time.sleep(rng.uniform(0, 0.02))
+        except (ApiError, OSError) as error:
+            self.history.errors.append(f"{person}: {error!r}")
+        finally:
+            client.close()
+
+    def _kill_while(self, clients: Sequence[threading.Thread]) -> None:
+        """Kill at even points of the way to the last answer, each at a random moment."""
+        rng = random.Random(self.seed)
+        total = self.n_sentences * self.overlap
+        for i in range(self.n_kills):
+            due = total * (i + 0.5) / (self.n_kills + 1)
+            while self.n_acknowledged < due and any(client.is_alive() for client in clients):
+                time.sleep(0.002)
+            time.sleep(rng.uniform(0, 0.05))
+            self._kill("all" if rng.random() < 0.4 else "worker", rng)
+
+    def _kill(self, what: str, rng: random.Random) -> None:
+        workers = self.server.pids()[1:]
+        if what == "worker" and workers:
+            with suppress(ProcessLookupError):
+                os.kill(rng.choice(workers), signal.SIGKILL)
+        else:
+            self.server.kill_all()
+            self.server.start()
+        self.kills.append(what)
+
+
+def main() -> int:
+    """Run the long version and say what happened."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--sentences", type=int, default=1500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    options = parser.parse_args()
+    names = ["sqlite", "postgres"] if options.database == "both" else [options.database]
+    n_broken = 0
+    for name in names:
+        with tempfile.TemporaryDirectory() as home, postgres_database(name == "postgres") as url:
+            chaos = Chaos(
+                server=WebServer(Path(home), url),
+                n_sentences=options.sentences,
+                n_kills=options.kills,
+                seed=options.seed,
+            )
+            start = time.monotonic()
+            broken = chaos.run()
+        n_broken += len(broken)
+        print(
+            f"{name}: {len(chaos.history.sent)} answers acknowledged, {len(chaos.kills)} kills "
+            f"({chaos.kills.count('all')} of master and workers), {len(broken)} broken promises, "
+            f"{time.monotonic() - start:.0f} s"
+        )
+        print("".join(f"  {line}\n" for line in broken[:20]), end="")
+    return 1 if n_broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Whatever people do, in whatever order, the queue does what its slow model does."""
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from annotation.models import Ask, Lease, Queue, Submission
+from annotation.selectors.queue import count_queue, get_lease
+from annotation.services.asking import AskRow, put_asks
+from annotation.services.leasing import release_lease, renew_lease
+from annotation.services.refusals import LeaseLost
+from annotation.services.reopening import reopen
+from annotation.services.skipping import skip
+from tests.annotation.queue.conftest import Desk, minutes, new_project
+from tests.annotation.queue.queue_model import ModelQueue
+
+NAMES = ("a", "b", "c")
+N_SENTENCES = 5
+MAX_QUEUES = 2
+LEASE_MINUTES = 15
+ANSWER = {"topic": "travel"}
+
+people = st.sampled_from(NAMES)
+pick = st.randoms(use_true_random=False)
+
+
+class QueueMachine(RuleBasedStateMachine):
+    """Runs each verb on the database and on the model, and compares."""
+
+    def __init__(self):
+        super().__init__()
+        self.transaction = transaction.atomic()
+        self.transaction.__enter__()
+        self.desk = Desk(new_project(N_SENTENCES))
+        self.users = {name: self.desk.person(name) for name in NAMES}
+        self.sentences = list(self.desk.project.sentences.order_by("id"))
+        self.model = ModelQueue(LEASE_MINUTES)
+        self.now = 0
+        self.seen = []  # (model ask, person, lease as served): also the stale ones
+        self.model_of = {}  # ask id -> model ask
+
+    def teardown(self):
+        transaction.set_rollback(True)
+        self.transaction.__exit__(None, None, None)
+
+    @initialize(overlap=st.integers(1, 2))
+    def put_the_first_queue(self, overlap):
+        self.put(range(N_SENTENCES), overlap)
+
+    @precondition(lambda self: len(self.model.queues) < MAX_QUEUES and len(self.seen) > 5)
+    @rule(order=st.permutations(range(N_SENTENCES)), overlap=st.integers(1, 3))
+    def swap_the_queue(self, order, overlap):
+        self.put(order[:3], overlap)
+
+    def put(self, order, overlap):
+        rows = [AskRow(self.sentences[i].pk, ["topic"]) for i in order]
+        queue = put_asks(
+            project=self.desk.project, round=None, rows=rows, overlap=overlap, now=minutes(self.now)
+        )
+        self.model.put(range(1, len(rows) + 1), overlap)
+        for ask, model_ask in zip(queue.asks.order_by("rank"), self.model.asks, strict=True):
+            self.model_of[ask.pk] = model_ask
+
+    @rule(n=st.sampled_from([1, 8, LEASE_MINUTES]))
+    def time_passes(self, n):
+        self.now += n
+
+    @rule(person=people)
+    def take_and_submit(self, person):
+        before = len(self.seen)
+        self.take_the_next(person)
+        if len(self.seen) > before:
+            self.submit_as_served(*self.seen[-1])
+
+    @rule(person=people)
+    def take_the_next(self, person):
+        served = self.desk.take(self.users[person], minutes(self.now))
+        ask, is_new = self.model.next(person, self.now)
+        if ask is None:
+            assert served is None
+            return
+        assert served is not None
+        assert self.model_of[served["ask"]["id"]] is ask
+        if is_new:
+            ask.leases[person].token = served["token"]
+        assert served["token"] == ask.leases[person].token
+        assert served["expires_at"] == minutes(self.now + LEASE_MINUTES)
+        self.seen.append((ask, person, served))
+
+    @precondition(lambda self: self.seen)
+    @rule(rng=pick)
+    def submit_something_served(self, rng):
+        self.submit_as_served(*rng.choice(self.seen[-6:]))
+
+    def submit_as_served(self, ask, person, served):
+        expected = self.model.submit(ask, person, served["token"])
+        user = self.users[person]
+        assert expected == self.accepts(lambda: self.desk.submit(user, served, ANSWER))
+
+    @precondition(lambda self: self.seen)
+    @rule(rng=pick)
+    def skip_something_served(self, rng):
+        ask, person, served = rng.choice(self.seen[-3:])
+        expected = self.model.skip(ask, person, served["token"])
+        lease = get_lease(self.users[person], served["id"])
+        token = served["token"]
+        assert expected == self.accepts(lambda: skip(lease=lease, token=token, reason="odd"))
+
+    @precondition(lambda self: self.seen)
+    @rule(rng=pick)
+    def release_something_served(self, rng):
+        ask, person, served = rng.choice(self.seen[-3:])
+        expected = self.model.release(ask, person, served["token"])
+        lease = get_lease(self.users[person], served["id"])
+        assert expected == self.accepts(lambda: release_lease(lease=lease, token=served["token"]))
+
+    @precondition(lambda self: self.seen)
+    @rule(rng=pick)
+    def send_a_heartbeat(self, rng):
+        ask, person, served = rng.choice(self.seen[-6:])
+        expected = self.model.renew(ask, person, served["token"], self.now)
+        lease = get_lease(self.users[person], served["id"])
+        now, token = minutes(self.now), served["token"]
+        assert expected == self.accepts(lambda: renew_lease(lease=lease, token=token, now=now))
+
+    @precondition(lambda self: any(ask.people("submitted") for ask in self.model.every_ask))
+    @rule(rng=pick)
+    def reopen_an_answer(self, rng):
+        submitted = [
+            (ask_id, person)
+            for ask_id, ask in self.model_of.items()
+            for person in sorted(ask.people("submitted"))
+        ]
+        ask_id, person = rng.choice(submitted)
+        submission = Submission.objects.select_related("lease__project").filter(
+            lease__ask=ask_id, annotator=self.users[person]
+        )
+        lease = reopen(submission=submission.latest("id"), now=minutes(self.now))
+        token = Lease.objects.get(pk=lease).token
+        self.model.reopen(self.model_of[ask_id], person, token, self.now)
+
+    @staticmethod
+    def accepts(verb):
+        try:
+            with transaction.atomic():
+                verb()
+        except LeaseLost:
+            return False
+        return True
+
+    @invariant()
+    def every_counter_agrees(self):
+        for ask in Ask.objects.filter(queue__project=self.desk.project):
+            model_ask = self.model_of[ask.pk]
+            assert ask.n_answers == len(model_ask.answers) <= ask.overlap
+            assert ask.n_leases == len(model_ask.people("live"))
+            assert ask.is_open == (len(model_ask.answers) < ask.overlap)
+
+    @invariant()
+    def what_is_left_agrees(self):
+        for name, user in self.users.items():
+            assert count_queue(self.desk.project.pk, user.pk)["left"] == self.model.left(name)
+
+    @invariant()
+    def one_queue_is_current(self):
+        n_current = Queue.objects.filter(project=self.desk.project, is_current=True).count()
+        assert n_current == bool(self.model.queues)
+
+
+@pytest.mark.django_db
+def test_the_queue_does_what_its_slow_model_does():
+    run_state_machine_as_test(
+        QueueMachine,
+        settings=settings(
+            max_examples=50,
+            stateful_step_count=40,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
