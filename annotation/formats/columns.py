@@ -18,13 +18,17 @@ class BadRow(ValueError):
 def split_rows(lines: Sequence[str], separator: str, widths: tuple[int, ...]) -> list[list[str]]:
     """The columns of the lines of a sentence; raises BadRow.
 
-    Every line must have the same number of cells, one of ``widths``.
+    Every line must have the same number of cells, one of ``widths``, and no cell is empty.
     """
     counts = {line.count(separator) + 1 for line in lines}
     width = counts.pop()
     if counts or width not in widths:
         raise _bad_width(lines, separator, widths)
-    cells = separator.join(lines).split(separator)
+    joined = separator.join(lines)
+    if separator * 2 in joined or separator in (joined[0], joined[-1]):
+        row = next(i for i, line in enumerate(lines) if "" in line.split(separator))
+        raise BadRow(row, f"an empty cell in {lines[row][:60]!r}; write _ where there is nothing")
+    cells = joined.split(separator)
     return [cells[column::width] for column in range(width)]
 
 

@@ -139,9 +139,6 @@ def _sentence(
     layers = {}
     tokens: list[str] = []
     for column, column_cells in zip(layout.columns, cells, strict=True):
-        if "" in column_cells:
-            row = column_cells.index("")
-            raise BadRow(row, f"an empty {column} in {lines[row][:60]!r}; fill it, _ for none")
         name = name_when_read(column, options.annotator)
         if column == "word":
             tokens = column_cells

@@ -123,10 +123,7 @@ def _layers(
     columns: Sequence[list[str]], scheme: str, stated: str, kept: Extra
 ) -> dict[str, Layer]:
     """The answers in the words' columns; all that is no answer goes into ``kept``."""
-    _, forms, lemma, upos, xpos, feats, heads, deprels, deps, misc = columns
-    for name, column in (("FORM", forms), ("UPOS", upos), ("XPOS", xpos), ("DEPREL", deprels)):
-        if "" in column:
-            raise BadRow(column.index(""), f"an empty {name}; write _ where there is none")
+    _, _, lemma, upos, xpos, feats, heads, deprels, deps, misc = columns
     layers = {}
     tree = _tree(heads, deprels)
     if tree is not None:

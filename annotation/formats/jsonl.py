@@ -37,7 +37,7 @@ from annotation.formats.placing import Placement
 from annotation.formats.records import ExportRecord, Layer, Offsets, Problem, SentenceRecord
 from annotation.formats.sidebyside import by_sentence, name_for
 from annotation.formats.tokenising import Tokeniser, tokeniser_for
-from mtl_engine.types import KINDS
+from mtl_engine.types import KINDS, Kind
 
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")
@@ -109,35 +109,31 @@ def _answers(
 ) -> dict[str, Layer]:
     """The layers of canonical labels."""
     parents = row.get("parents") or {}
-    if not isinstance(parents, dict):
+    if not isinstance(parents, dict) or not all(isinstance(p, str) for p in parents.values()):
         raise BadValue(f"parents {str(parents)[:40]} are no object of names; correct them")
-    layers = {}
-    for name, value in answers.items():
-        kind = "relations" if name in parents else kind_of(name, value)
-        parent = parents.get(name) if kind == "relations" else None
-        if kind == "relations" and parent is None:
-            parent = _only_spans(name, answers)
+    kinds: dict[str, Kind] = {
+        name: "relations" if name in parents else kind_of(name, value)
+        for name, value in answers.items()
+    }
+    layers: dict[str, Layer] = {}
+    for name in sorted(answers, key=lambda name: kinds[name] == "relations"):
+        parent = parents.get(name)
+        if parent is None and kinds[name] == "relations":
+            parent = _only_spans(name, kinds)
+        spans = layers.get(name_for(parent, person)) if parent else None
         layers[name_for(name, person)] = layer_of(
             name,
-            kind,
-            value,
+            kinds[name],
+            answers[name],
             tokens,
             parent=name_for(parent, person) if parent else None,
-            parent_spans=_spans(answers.get(parent), tokens) if parent else None,
+            parent_spans=spans.value if spans and spans.kind == "spans" else None,
         )
     return layers
 
 
-def _spans(value: Any, tokens: list[str]) -> list[Any] | None:
-    """The parent's spans if they are such, None to have them refused."""
-    try:
-        return layer_of("", "spans", value, tokens).value
-    except BadValue:
-        return None
-
-
-def _only_spans(name: str, answers: Mapping[str, Any]) -> str:
-    spans = [other for other, value in answers.items() if kind_of(other, value) == "spans"]
+def _only_spans(name: str, kinds: Mapping[str, Kind]) -> str:
+    spans = [other for other, kind in kinds.items() if kind == "spans"]
     if len(spans) != 1:
         raise BadValue(
             f"{name}: relations between the spans of {' or '.join(spans) or 'nothing'}; name their "

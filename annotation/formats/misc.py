@@ -10,10 +10,16 @@ def take_ner(column: Sequence[str]) -> tuple[list[str] | None, list[str]]:
 
     What is left keeps ``NER=`` where the tag was; a word without one among words with one is O.
     """
+    joined = "\t" + "\t".join(column)
+    if NER not in joined:
+        return None, list(column)
+    if joined.count("\t" + NER) == len(column):  # as a rule it comes first on every word
+        parts = [cell[4:].partition("|") for cell in column]
+        return [tag for tag, _, _ in parts], [NER + bar + rest for _, bar, rest in parts]
     tags, left = [], []
     found = False
     for cell in column:
-        slot = 4 if cell[:4] == NER else _slot(cell)
+        slot = _slot(cell)
         if slot is None:
             tags.append("O")
             left.append(cell)

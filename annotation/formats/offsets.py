@@ -29,6 +29,8 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, Offsets]:
 
 def locate_tokens(tokens: Sequence[str], text: str) -> Offsets:
     """Where each token lies in the text, with nothing but white space between; or Misaligned."""
+    if text == " ".join(tokens):
+        return join_tokens(tokens)[1]
     offsets = []
     at = 0
     for index, token in enumerate(tokens):

@@ -82,8 +82,6 @@ def _sentence(
 ) -> SentenceRecord:
     columns = split_rows(lines, "\t", (2, 1))
     tokens = columns[0]
-    if "" in tokens:
-        raise BadRow(tokens.index(""), "an empty token; write the token before the tab")
     kept: Extra = {}
     layers = {}
     if len(columns) == 2 and not is_blank(columns[1]):

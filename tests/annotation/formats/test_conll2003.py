@@ -95,7 +95,7 @@ def test_annotators_are_columns_with_their_names():
         ("a NN O O\nb NN O\n\n", "f:2: 3 columns in 'b NN O', expected 4 separated by ' '"),
         ("a b c d e\n\n", "f:1: 5 columns in 'a b c d e', named nothing; state the names"),
         ("a NN O PER\n\n", "f:1: tag 'PER' is none of O"),
-        ("a  O O\n\n", "f:1: an empty pos in 'a  O O'; fill it, _ for none"),
+        ("a  O O\n\n", "f:1: an empty cell in 'a  O O'"),
         ("# global.columns = a b\nx y\n\n", "f:1: 2 columns in 'x y', named a b; state"),
     ],
 )

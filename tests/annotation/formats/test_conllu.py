@@ -161,7 +161,7 @@ def test_annotators_are_copies_with_their_names():
         (rows("1 a _ _ _ _ _ _ _ _", text="a b"), "f:2: the text goes on after the last token"),
         (rows("1 a _ _ _ _ _ _ _ NER=PER"), "f:1: tag 'PER' is none of O, B-LABEL"),
         ("# sent_id = 1\n\n", "f:1: comments without words"),
-        ("1\t\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "f:1: an empty FORM"),
+        ("1\t\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "f:1: an empty cell in '1\\t\\t_"),
     ],
 )  # fmt: skip
 def test_bad_lines_are_named_with_value_and_remedy(content, problem):

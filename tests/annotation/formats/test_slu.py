@@ -62,7 +62,7 @@ def test_a_scheme_to_write_overrules_the_one_that_was_read():
         ("a\tO\nb\n\n", "f:2: 1 columns in 'b', expected 2 separated by '\\t'; correct the line"),
         ("a\tO\tx\n\n", "f:1: 3 columns in 'a\\tO\\tx', expected 2 or 1"),
         ("# intent = x\na\tQ\n\n", "f:2: tag 'Q' is none of O"),
-        ("\tO\n\n", "f:1: an empty token"),
+        ("\tO\n\n", "f:1: an empty cell in '\\tO'; write _ where there is nothing"),
         ("# intent = x\n\n", "f:1: comments without tokens"),
         ("# text = b\na\tO\n\n", "f:2: token 'a' is not in the text at character 0"),
     ],
