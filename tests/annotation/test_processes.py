@@ -138,3 +138,18 @@ def test_two_imports_at_once_both_arrive_whole(server, tmp_path):
     assert sorted(code for _, code in ends) == [0, 0, 1], ends
     assert any("a corpus 'one' already" in err for (_, err), code in ends if code)
     assert server.counts("double") == (2, 3200, 6400, 3)
+
+
+def test_a_backup_moves_a_server_to_an_sqlite_of_its_own(server, tmp_path):
+    server.create_project("moved")
+    file = tmp_path / "moved.conllu"
+    file.write_text(many(50))
+    server.run(*IMPORT, "moved", str(file))
+    server.run("manage.py", "backup", "-o", str(tmp_path / "backup.zip"))
+    other = Server(tmp_path / "other", "")
+    other.run("manage.py", "migrate", "-v0", "--skip-checks")
+    other.run("manage.py", "restore", str(tmp_path / "backup.zip"))
+    assert other.counts("moved") == server.counts("moved") == (1, 100, 200, 3)
+    out = tmp_path / "out.conllu"
+    other.run("manage.py", "export_corpus", "moved", "--format=conllu", "-o", str(out))
+    assert out.read_bytes() == file.read_bytes()
