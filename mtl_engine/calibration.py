@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from mtl_engine.errors import EngineError
 
 COLDEST, HOTTEST = 0.01, 100.0  # a dev set answered perfectly, or not at all, has no finite optimum
+ROUNDING = 1e-6  # shares computed in float32 may miss [0, 1] by this much
 MASKED = -1e30  # stands for a logit of minus infinity: probability 0, and 0 * MASKED = 0
 
 
@@ -60,11 +61,11 @@ def _pairs(confidence: ArrayLike, accuracy: ArrayLike) -> tuple[NDArray[Any], ND
             "the same n of at least 1."
         )
     for name, values in (("Confidence", conf), ("Accuracy", acc)):
-        if not ((values >= 0) & (values <= 1)).all():
+        if not ((values >= -ROUNDING) & (values <= 1 + ROUNDING)).all():
             raise EngineError(
                 f"{name} ranges from {values.min()} to {values.max()}; allowed is 0 to 1."
             )
-    return conf, acc
+    return np.clip(conf, 0.0, 1.0), np.clip(acc, 0.0, 1.0)
 
 
 Block = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -72,7 +73,7 @@ Block = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 def _blocks(logits: Any, labels: Any) -> list[Block]:
     """Return labelled rows stacked by their number of columns: trees have one width per length."""
-    if isinstance(logits, np.ndarray) and logits.ndim == 2:
+    if all(np.ndim(label) == 0 for label in labels):
         logits, labels = [logits], [labels]
     by_width: dict[int, list[Block]] = defaultdict(list)
     for i, (rows, truth) in enumerate(zip(logits, labels, strict=True)):

@@ -108,8 +108,9 @@ def dropout_agreement(votes: Sequence[ArrayLike]) -> Floats:
 
 def _words(probabilities: Probabilities) -> tuple[Floats, NDArray[np.int64], int]:
     """Return all words' distributions (M, s), the words per sentence (n,) and s."""
-    if isinstance(probabilities, np.ndarray) and probabilities.ndim == 2:
-        words, lengths = probabilities.astype(np.float64), np.ones(len(probabilities), np.int64)
+    if len(probabilities) and np.ndim(probabilities[0]) == 1:
+        words = np.asarray(probabilities, dtype=np.float64)
+        lengths = np.ones(len(words), dtype=np.int64)
     else:
         arrays = [np.asarray(p, dtype=np.float64) for p in probabilities]
         for i, array in enumerate(arrays):

@@ -41,6 +41,7 @@ def _whole_rows(request: Request, score: Floats) -> Bought:
     """Buy rows with all their open cells, by what a strategy scores them."""
     score = np.where(request.is_open.any(axis=1), score, np.nan)
     gain = -score if request.strategy.name == "MT-RRF" else 1.0 - score
+    gain[np.isinf(gain)] = 0.0  # open only for tasks of weight 0
     cost = request.joint_cost
     if request.decision == "GREEDY":
         rows = greedy_rows(lowest(score, len(score)), cost, request.budget, request.overflow)
@@ -55,7 +56,6 @@ def _best_rows(
 ) -> tuple[NDArray[np.bool_], float, bool]:
     """Return the rows (n,) of the best purchase, its bound, and if it is proved; NaN is closed."""
     value = np.where(gain > 0, gain, 0.0)[:, None]
-    value[~np.isfinite(value)] = 0.0
     offer = offer_in_ticks(value, cost, np.zeros((len(cost), 1)), budget)
     purchase = solve(offer, solver=request.solver, time_limit=request.time_limit)
     return purchase.bought[:, 0], purchase.bound, purchase.is_optimal

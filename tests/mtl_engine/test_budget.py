@@ -142,6 +142,14 @@ def test_two_hundred_sentences_solved_before_by_another_solver():
     assert (greedy.value, len(greedy.rows)) == (pytest.approx(26.617871, abs=1e-6), 28)
 
 
+def test_rows_open_only_for_tasks_of_weight_zero_are_worth_nothing():
+    confidence = np.array([[NAN, 0.0], [0.5, 0.5]])
+    costs = Costs([1, 1], [[1, 1], [1, 1]])
+    for decision in DECISIONS:
+        found = plan(confidence, costs, 10, "MT-AVG", weights=[1, 0], decision=decision)
+        assert found.value == pytest.approx(0.5)
+
+
 def test_rows_come_with_the_most_value_for_their_cost_first():
     confidence, costs = _seed_seven()
     found = plan(confidence, costs, 500, "UDJS")

@@ -29,6 +29,12 @@ def test_entropy_confidence_of_classes_reads_one_distribution_per_row():
     assert entropy_confidence(np.array([[0.5, 0.25, 0.125, 0.125]])) == pytest.approx([0.125])
 
 
+def test_classes_may_come_as_rows_of_a_list():
+    assert entropy_confidence([[0.5, 0.25, 0.125, 0.125], [1, 0, 0, 0]]) == pytest.approx(
+        [0.125, 1]
+    )
+
+
 def test_sentences_of_different_lengths_are_scored_each_on_its_own():
     together = entropy_confidence([WORDS, WORDS[:1], WORDS[1:]])
     alone = [entropy_confidence([w])[0] for w in (WORDS, WORDS[:1], WORDS[1:])]
