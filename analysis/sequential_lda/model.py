@@ -75,7 +75,7 @@ class SequentialLDA(TaskMixtures):
 
     def fit(self, tasks: Tasks) -> Self:
         """Learn from tasks; the start with the best objective is kept."""
-        problem = self._problem(tasks)
+        problem = self.problem(tasks)
         seeds = np.random.SeedSequence(self.seed).spawn(self.n_restarts)
         fits = Parallel(n_jobs=min(self.n_jobs, self.n_restarts))(
             delayed(run_em)(problem, self.schedule, seed) for seed in seeds
@@ -84,11 +84,12 @@ class SequentialLDA(TaskMixtures):
 
     def fit_stochastic(self, tasks: Tasks, pace: Pace | None = None) -> Self:
         """Learn from batches of tasks, one start; objective_ is then an estimate per batch."""
-        problem = self._problem(tasks)
+        problem = self.problem(tasks)
         seed = np.random.SeedSequence(self.seed).spawn(1)[0]
         return self._keep([run_stochastic_em(problem, self.schedule, pace or Pace(), seed)])
 
-    def _problem(self, tasks: Tasks) -> Problem:
+    def problem(self, tasks: Tasks) -> Problem:
+        """The tasks packed for fitting, checked."""
         check_tasks(tasks)
         if not any(len(sequences) for sequences in tasks):
             raise AnalysisError("None of the tasks has a sequence to learn from.")

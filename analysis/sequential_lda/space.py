@@ -21,6 +21,10 @@ class Alphabet:
     symbols: tuple[Hashable, ...]
     halting: bool = True
 
+    def __post_init__(self) -> None:
+        if len(set(self.symbols)) < len(self.symbols):
+            raise AnalysisError("The alphabet lists a symbol twice.")
+
     @property
     def size(self) -> int:
         """Number of symbols S; HALT is outcome S."""
@@ -92,11 +96,19 @@ Space = Alphabet | RealSpace
 def alphabet_of(tasks: Iterable[Iterable[Iterable[Any]]], *, halting: bool) -> Alphabet:
     """The sorted distinct symbols of all sequences."""
     found: set[Hashable] = set()
-    for sequences in tasks:
-        for sequence in sequences:
-            symbols = sequence.tolist() if isinstance(sequence, np.ndarray) else sequence
-            found.update(symbols)
-    return Alphabet(tuple(_in_order(found)), halting)
+    for t, sequences in enumerate(tasks):
+        for n, sequence in enumerate(sequences):
+            try:
+                found.update(sequence.tolist() if isinstance(sequence, np.ndarray) else sequence)
+            except TypeError as error:
+                raise AnalysisError(
+                    f"{position(t, n)}: symbols must be hashable, got {sequence!r:.60}. "
+                    "For sequences of points use gaussian, gaussian_hmm or kalman."
+                ) from error
+    if any(symbol != symbol for symbol in found):
+        raise AnalysisError("A symbol is NaN; name missing steps by a symbol of their own.")
+    plain = {symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in found}
+    return Alphabet(tuple(_in_order(plain)), halting)
 
 
 def real_space_of(tasks: Sequence[Sequence[Any]], *, halting: bool) -> RealSpace:

@@ -16,6 +16,8 @@ from analysis.sequential_lda import (
 )
 from analysis.sequential_lda.baselines import Recipe
 from analysis.sequential_lda.comparison import compare
+from analysis.sequential_lda.corpus import build_corpus
+from analysis.sequential_lda.space import alphabet_of
 from analysis.sequential_lda.synthetic import Planted
 
 from .chains import two_chains
@@ -169,9 +171,6 @@ def test_mixed_symbols_are_ordered_by_type_and_name():
 
 
 def test_identical_sequences_are_computed_once():
-    from analysis.sequential_lda.corpus import build_corpus
-    from analysis.sequential_lda.space import alphabet_of
-
     tasks = [["ab", "ab", "b"], ["ab"]]
     corpus = build_corpus(tasks, alphabet_of(tasks, halting=True))
     offsets, kinds, counts = corpus.grouped
@@ -236,6 +235,23 @@ def test_points_of_different_dimensions_are_refused():
 def test_symbols_for_a_continuous_family_are_refused_with_the_families_that_take_them():
     with pytest.raises(AnalysisError, match="markov, hmm, multinomial or rnn"):
         SequentialLDA(1, topic="gaussian").fit([[["a", "b"]]])
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([[np.zeros((2, 2))]], "(?s)symbols must be hashable.*use gaussian"),
+        ([[[1.0, float("nan")]]], "A symbol is NaN"),
+    ],
+)
+def test_points_and_missing_values_for_a_discrete_family_are_refused(tasks, message):
+    with pytest.raises(AnalysisError, match=message):
+        SequentialLDA(2).fit(tasks)
+
+
+def test_an_alphabet_with_a_symbol_twice_is_refused():
+    with pytest.raises(AnalysisError, match="twice"):
+        SequentialLDA(2, alphabet="aba").fit([["ab"]])
 
 
 def test_an_unknown_family_is_told_its_nearest_name():
