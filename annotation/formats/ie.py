@@ -159,8 +159,9 @@ def render(
                 "document once; export the corpora one by one, or write jsonl."
             )
         seen.add(hash(name))
-        people = sorted({record.annotator for group in document for record in group})
-        for person in people if options.annotators else [None]:
+        found = {record.annotator for group in document for record in group}
+        people: list[str | None] = [name for name in options.annotators if name in found]
+        for person in people or [None]:
             chosen = [_chosen(group, person) for group in document]
             row = _row(chosen, placement)
             if person:

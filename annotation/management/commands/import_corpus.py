@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.formats.files import open_file
 from annotation.formats.options import ReadOptions
 from annotation.management.arguments import read_mapping
 from annotation.management.refusing import RefusingCommand
@@ -33,7 +34,7 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
-        with path.open("rb") as stream:
+        with open_file(path, options["format"]) as stream:
             report = import_corpus(
                 project=find_project(options["project"]),
                 stream=stream,

@@ -67,6 +67,14 @@ def test_annotators_are_copies_of_the_document():
     assert (bob.layers["entities"].value, problems) == ([[0, 1, "X"]], [])
 
 
+def test_a_sentence_that_nobody_answered_is_in_everybodys_copy():
+    one, two = (SentenceRecord([t], t, [[0, 1]], "", "d") for t in "ab")
+    records = [ExportRecord(one, {"entities": []}, "ada"), ExportRecord(two)]
+    row = json.loads(write("ie", records, TASKS, annotators=("ada", "bob")))
+    assert (row["sentences"], row["_annotator"]) == ([["a"], ["b"]], "ada")
+    assert row["_unlabeled"] == {"ner": [1]}
+
+
 def test_a_document_that_comes_again_after_others_is_refused():
     records = [ExportRecord(SentenceRecord([t], t, [[0, 1]], "", d)) for t, d in ("ax", "by", "cx")]
     with pytest.raises(CannotWrite, match="Document 'x' comes a second time"):
