@@ -1,5 +1,7 @@
 """Imports and exports of big files, as jobs of the worker."""
 
+import shutil
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from annotation.services.importing import LabelsAs, import_corpus
 from annotation.services.jobs import finish_job
 from annotation.services.uploads import Upload, discard_upload, find_upload, safe_file_name
 
+EXPORT_KEPT_SECONDS = 7 * 24 * 3600
 UNCOMPRESSED_RATIO = 20  # a gzipped upload may grow this much
 
 
@@ -113,6 +116,7 @@ def run_export(job: Job, progress: Progress) -> None:
     corpora = find_corpora(job.project, wanted["corpora"]) or list(job.project.corpora.all())
     n_total = sum(corpus.n_sentences for corpus in corpora)
     suffix = get_format(wanted["format"]).suffixes[0]
+    discard_old_exports()
     path = export_folder(job) / safe_file_name(f"{job.project}{suffix}")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     pieces = export_corpus(
@@ -126,6 +130,13 @@ def run_export(job: Job, progress: Progress) -> None:
     n_bytes = export_to_file(path, pieces)
     result = {"file_name": path.name, "n_bytes": n_bytes, "n_sentences": n_total}
     finish_job(job=job, result=result, now=timezone.now())
+
+
+def discard_old_exports() -> None:
+    """Remove the files of exports that nobody has fetched for a week."""
+    for folder in (Path(settings.TANDEM_HOME) / "exports").glob("*"):
+        if time.time() - folder.stat().st_mtime > EXPORT_KEPT_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def export_folder(job: Job) -> Path:

@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any
 
 import orjson
@@ -52,10 +53,16 @@ class Findings:
 
 
 class Stage:
-    """Rows of sentences and answers, written once and read once, in chunks."""
+    """Rows of sentences and answers, written once and read once, in chunks.
 
-    def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=MEMORY)  # noqa: SIM115
+    They wait in the directory on the disk, not where temporary files may lie in memory; the file
+    has no name and goes with the process, however that ends.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(  # noqa: SIM115
+            max_size=MEMORY, dir=str(directory)
+        )
         self._sentences: list[SentenceRow] = []
         self._answers: list[AnswerRow] = []
 

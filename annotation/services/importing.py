@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
@@ -52,7 +53,7 @@ def import_corpus(
     _refuse_bad_request(labels, author)
     report = ImportReport(file_name, format, name or corpus_name(file_name), is_dry_run)
     _refuse_used_corpus_name(project, report.corpus_name)
-    stage = Stage()
+    stage = Stage(Path(settings.TANDEM_HOME))
     try:
         file = CorpusFile(
             stream, name=file_name, format=get_format(format), options=options, progress=progress

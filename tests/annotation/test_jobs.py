@@ -1,5 +1,8 @@
 """Jobs: big imports and exports in the worker, uploads, downloads."""
 
+import os
+import time
+
 import pytest
 from django.http import Http404
 from django.utils import timezone
@@ -149,6 +152,17 @@ def test_an_export_leaves_a_file_for_members_alone(project, ada, bob):
     with pytest.raises(Http404):
         get_job(bob, job.pk)
     assert [j.pk for j in jobs_of(project)] == [job.pk]
+
+
+def test_exports_are_kept_for_a_week(project, ada, tmp_path):
+    load(project, CONLLU)
+    old = work(start_export(project=project, format="conllu", labels="gold", created_by=ada))
+    folder = export_file(old).parent
+    os.utime(folder, (0, time.time() - 8 * 24 * 3600))
+    new = work(start_export(project=project, format="conllu", labels="gold", created_by=ada))
+    assert export_file(new).is_file()
+    with pytest.raises(Refused, match="not kept any more"):
+        export_file(old)
 
 
 def test_uploads_have_a_limit_and_stay_in_their_folder(project, settings, tmp_path):
