@@ -1,9 +1,10 @@
 """The projects one works on, and the first page of each."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -11,7 +12,9 @@ from django.views.decorators.http import require_GET
 from annotation.models import Project, Role
 from annotation.pages.frame import page_of, render_in_project
 from annotation.selectors.access import RANKS, get_project
+from annotation.selectors.dashboard import budget, dashboard, people, suggestion_counts
 from annotation.selectors.progress import ProjectCard, project_card, project_cards
+from annotation.selectors.round_table import round_rows
 from annotation.selectors.workers import alive_workers
 
 
@@ -43,8 +46,29 @@ def overview(request: HttpRequest, project_id: int) -> HttpResponse:
         "corpora": project.corpora.order_by("id"),
         "steps": _next_steps(project, card),
         "is_worker_alive": alive_workers(timezone.now()).exists(),
+        **_rounds_so_far(project, card.role),
     }
     return render_in_project(request, "annotation/overview.html", project, "overview", context)
+
+
+def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
+    """Return the dashboard of rounds for those who steer the project; nothing before the first."""
+    if role is None or RANKS[role] < RANKS[Role.CURATOR]:
+        return {}
+    return {
+        "rows": round_rows(project),
+        "tasks": list(project.tasks.values_list("name", flat=True)),
+        "budget": budget(project),
+        "suggested": suggestion_counts(project),
+        "people": people(project),
+    }
+
+
+@login_required
+@require_GET
+def dashboard_data(request: HttpRequest, project_id: int) -> JsonResponse:
+    """Return what the charts of the overview draw."""
+    return JsonResponse(dashboard(get_project(request.user, project_id)))
 
 
 def _next_steps(project: Project, card: ProjectCard) -> list[Step]:

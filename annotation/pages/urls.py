@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<int:project_id>/jobs/<int:job_id>/cancel/", jobs.cancel, name="cancel-job"),
     path("projects/<int:project_id>/jobs/<int:job_id>/file/", jobs.job_file, name="job-file"),
     path("projects/<int:project_id>/annotate/", annotate.annotate, name="annotate"),
+    path("projects/<int:project_id>/dashboard/", projects.dashboard_data, name="dashboard-data"),
     path("projects/<int:project_id>/rounds/", rounds.rounds, name="rounds"),
     path("projects/<int:project_id>/rounds/plan/", rounds.plan, name="plan-round"),
     path("projects/<int:project_id>/rounds/<int:number>/", rounds.round_detail, name="round"),

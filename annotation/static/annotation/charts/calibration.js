@@ -1,0 +1,45 @@
+// Confidence against accuracy on the test slice: on the diagonal a model is as sure as it is right.
+import { asShare, chart, element, line, scale, titled, xAxis, yAxis } from "./svg.js";
+
+const [WIDTH, HEIGHT] = [400, 320];
+const [LEFT, RIGHT, TOP, BOTTOM] = [44, 384, 16, 280];
+const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1];
+
+export function calibrationPlot(task, data) {
+  const svg = chart(WIDTH, HEIGHT, `Calibration of ${task}`);
+  const x = scale([0, 1], [LEFT, RIGHT]);
+  const y = scale([0, 1], [BOTTOM, TOP]);
+  yAxis(svg, y, TICKS, { left: LEFT, right: RIGHT });
+  drawCounts(svg, data.raw.bins, x, y);
+  xAxis(svg, x, TICKS, { bottom: BOTTOM, format: asShare });
+  svg.append(
+    line([[x(0), y(0)], [x(1), y(1)]], "diagonal"),
+    element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, "confidence →"),
+    element("text", { x: LEFT, y: TOP - 4, class: "tick" }, "↑ accuracy"),
+  );
+  drawBins(svg, data.raw.bins, x, y, "control");
+  if (data.temperature) drawBins(svg, data.scaled.bins, x, y, "chosen");
+  return svg;
+}
+
+function drawCounts(svg, bins, x, y) {
+  const most = Math.max(...bins.map(([, , n]) => n));
+  for (const [confidence, , n] of bins) {
+    const height = (n / most) * 60;
+    svg.append(element("rect", { x: x(confidence) - 12, y: y(0) - height, width: 24, height, class: "count" }));
+  }
+}
+
+function drawBins(svg, bins, x, y, kind) {
+  svg.append(line(bins.map(([c, a]) => [x(c), y(a)]), `series ${kind}`));
+  for (const [confidence, accuracy, n] of bins) {
+    const mark = element("circle", { cx: x(confidence), cy: y(accuracy), r: 4, class: `mark ${kind}` });
+    svg.append(titled(mark, `confidence ${asShare(confidence)}, accuracy ${asShare(accuracy)}, ${n} sentences`));
+  }
+}
+
+export function calibrationRows(data) {
+  const rows = [["series", "confidence", "accuracy", "sentences"]];
+  for (const kind of ["raw", "scaled"]) for (const bin of data[kind].bins) rows.push([kind, ...bin]);
+  return rows;
+}

@@ -1,0 +1,56 @@
+// The pool in confidence space, two tasks at a time; left and low is asked first.
+import { asShare, chart, element, line, scale, titled, xAxis, yAxis } from "./svg.js";
+
+const [WIDTH, HEIGHT] = [420, 340];
+const [LEFT, RIGHT, TOP, BOTTOM] = [44, 404, 16, 300];
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+
+export function poolMap(pool, first, second) {
+  const svg = chart(WIDTH, HEIGHT, `Confidence in ${pool.tasks[first]} against ${pool.tasks[second]}`);
+  const x = scale([0, 1], [LEFT, RIGHT]);
+  const y = scale([0, 1], [BOTTOM, TOP]);
+  yAxis(svg, y, TICKS, { left: LEFT, right: RIGHT });
+  xAxis(svg, x, TICKS, { bottom: BOTTOM, format: asShare });
+  svg.append(
+    element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, `confidence, ${pool.tasks[first]} →`),
+    element("text", { x: LEFT, y: TOP - 4, class: "tick" }, `↑ confidence, ${pool.tasks[second]}`),
+  );
+  const shown = pool.points.filter((p) => p.confidence[first] !== null && p.confidence[second] !== null);
+  const places = shown.map((p) => ({ ...p, x: p.confidence[first], y: p.confidence[second] }));
+  drawFrontier(svg, places, x, y);
+  for (const kind of ["pool", "random", "chosen"]) {
+    for (const p of places.filter((place) => place.kind === kind)) svg.append(drawPoint(p, x, y));
+  }
+  return svg;
+}
+
+function drawPoint(p, x, y) {
+  const words = `sentence ${p.sentence}: ${asShare(p.x)}, ${asShare(p.y)}`;
+  if (p.kind === "random") {
+    const square = { x: x(p.x) - 4, y: y(p.y) - 4, width: 8, height: 8, class: "point random" };
+    return titled(element("rect", square), words);
+  }
+  return titled(element("circle", { cx: x(p.x), cy: y(p.y), r: p.kind === "chosen" ? 4.5 : 2.5, class: `point ${p.kind}` }), words);
+}
+
+// The points that no other one is below in both tasks.
+function drawFrontier(svg, places, x, y) {
+  const front = [];
+  for (const p of places.slice().sort((a, b) => a.x - b.x || a.y - b.y)) {
+    if (!front.length || p.y < front[front.length - 1].y) front.push(p);
+  }
+  if (front.length < 2) return;
+  const steps = [];
+  front.forEach((p, i) => {
+    if (i) steps.push([x(p.x), y(front[i - 1].y)]);
+    steps.push([x(p.x), y(p.y)]);
+  });
+  svg.append(line([[steps[0][0], TOP], ...steps, [RIGHT, steps[steps.length - 1][1]]], "frontier"));
+}
+
+export function poolRows(pool) {
+  return [
+    ["sentence", "kind", ...pool.tasks],
+    ...pool.points.map((p) => [p.sentence, p.kind, ...p.confidence.map((c) => c ?? "")]),
+  ];
+}
