@@ -112,7 +112,7 @@ def better_alpha(
     if learn == "vector":
         candidate = newton_vector(alpha, sums, n_tasks)
     else:
-        value = newton_scalar(float(sums.sum()), n_tasks, len(alpha))
+        value = newton_scalar(float(sums.sum()), n_tasks, len(alpha), start=float(alpha[0]))
         candidate = np.full_like(alpha, value)
     gain = alpha_objective(candidate, sums, n_tasks) - alpha_objective(alpha, sums, n_tasks)
     return candidate if gain > 0 else alpha
