@@ -18,7 +18,7 @@ from annotation.formats.characters import (
 from annotation.formats.jsonlines import BadValue, pieces_of
 from annotation.formats.records import Extra, Layer, Offsets, SentenceRecord
 from annotation.formats.standoff import BadLine, Standoff, read_standoff
-from annotation.formats.tokenising import Tokeniser
+from annotation.formats.tokenising import TextTooLong, Tokeniser
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -98,10 +98,13 @@ def _places(text: str, tokenise: Tokeniser) -> Iterator[_Place]:
         content = line.removesuffix("\r")
         if content.strip():
             at = 0
-            for piece, tokens, offsets in tokenise(content):
-                at = content.index(piece, at)
-                yield _Place(base + at, number, piece, tokens, offsets)
-                at += len(piece)
+            try:
+                for piece, tokens, offsets in tokenise(content):
+                    at = content.index(piece, at)
+                    yield _Place(base + at, number, piece, tokens, offsets)
+                    at += len(piece)
+            except TextTooLong as refusal:
+                raise BadDocument(".txt", number, str(refusal)) from refusal
         base += len(line) + 1
 
 

@@ -15,6 +15,7 @@ from annotation.formats.records import (
     Problem,
     SentenceRecord,
 )
+from annotation.formats.schemes import require_scheme
 from mtl_engine.types import Kind
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -51,6 +52,7 @@ class Format:
     ) -> Iterator[SentenceRecord | Problem]:
         """The sentences of a file in its order, and a problem for each that cannot be had."""
         options = options or ReadOptions()
+        require_scheme(options.scheme)
         source = Source(stream, file_name=file_name, options=options)
         return checked(self.parse(source, options), source)
 
@@ -62,6 +64,7 @@ class Format:
         Tasks that the format has no place for are refused before the first byte.
         """
         options = options or WriteOptions()
+        require_scheme(options.scheme)
         placement = place(self.name, self.kinds, self.layers, self.is_open, options)
         is_first = True
         for piece in self.render(records, placement, options):

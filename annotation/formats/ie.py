@@ -152,7 +152,8 @@ def render(
 ) -> Iterator[str]:
     seen: set[int] = set()  # hashes of names
     for document in _documents(by_sentence(records), placement):
-        name = document[0][0].sentence.document
+        is_named = not placement.kept(document[0][0]).get("nameless")
+        name = document[0][0].sentence.document if is_named else ""
         if name and hash(name) in seen:
             raise CannotWrite(
                 f"Document {name!r} comes a second time, after others, but doc_key names a "

@@ -15,7 +15,7 @@ from annotation.formats.offsets import (
 )
 from annotation.formats.opening import Source
 from annotation.formats.records import Layer, Offsets, Problem, SentenceRecord
-from annotation.formats.tokenising import Tokeniser
+from annotation.formats.tokenising import TextTooLong, Tokeniser
 from mtl_engine.types import Kind
 
 _KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
@@ -77,7 +77,10 @@ def pieces_of(
     if tokens is None:
         if text is None:
             raise BadValue(f"no text: none of {', '.join(TEXT_KEYS)} or tokens; add it")
-        found = list(tokenise(text))
+        try:
+            found = list(tokenise(text))
+        except TextTooLong as refusal:
+            raise BadValue(str(refusal)) from refusal
         if not found:
             raise BadValue(f"text {text[:40]!r} has no tokens; remove the row")
         return found

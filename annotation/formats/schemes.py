@@ -49,10 +49,14 @@ def spans_of(tags: Sequence[str]) -> Spans:
     return spans
 
 
+def require_scheme(scheme: str) -> None:
+    """Raise UnknownName unless the scheme is one of those there are, or not stated."""
+    if scheme and scheme not in SCHEMES:
+        raise UnknownName("tagging scheme", scheme, SCHEMES)
+
+
 def check_scheme(tags: Sequence[str], scheme: str) -> None:
     """Raise BadTag at the first tag, of those that ``spans_of`` reads, that a scheme forbids."""
-    if scheme not in SCHEMES:
-        raise UnknownName("tagging scheme", scheme, SCHEMES)
     allowed = {"IOB1": "BIO", "IOB2": "BIO", "IO": "IO", "BIOES": "BIOESLU"}[scheme]
     before = "O"
     for index, tag in enumerate(tags):

@@ -10,15 +10,19 @@ from annotation.formats.opening import Source
 from annotation.formats.options import ReadOptions, WriteOptions
 from annotation.formats.placing import Placement
 from annotation.formats.records import CannotWrite, ExportRecord, Problem, SentenceRecord
-from annotation.formats.tokenising import tokeniser_for
+from annotation.formats.tokenising import TextTooLong, tokeniser_for
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
     tokenise = tokeniser_for(options)
     for number, line in enumerate(source.lines(), 1):
-        if line and not line.isspace():
+        if not line or line.isspace():
+            continue
+        try:
             for text, tokens, offsets in tokenise(line):
                 yield SentenceRecord(tokens, text, offsets, line=number)
+        except TextTooLong as refusal:
+            yield source.problem(number, str(refusal))
 
 
 def render(

@@ -15,6 +15,10 @@ Pieces = Iterator[tuple[str, list[str], Offsets]]  # text, tokens, offsets of ea
 Tokeniser = Callable[[str], Pieces]
 
 
+class TextTooLong(ValueError):
+    """A text that is longer than a language's tokeniser takes."""
+
+
 def tokeniser_for(options: ReadOptions, *, default: str = WHITESPACE) -> Tokeniser:
     """What cuts a text into sentences with tokens, as the options say."""
     name = options.tokeniser or default
@@ -49,6 +53,11 @@ def _by_whitespace(text: str) -> Pieces:
 def _by_language(language: str, split: bool) -> Tokeniser:
     def tokenise(text: str) -> Pieces:
         pipeline = _pipeline(language, split)
+        if len(text) > pipeline.max_length:
+            raise TextTooLong(
+                f"a text of {len(text):,} characters, but tokeniser '{language}' takes at most "
+                f"{pipeline.max_length:,}; break it into lines or rows"
+            )
         document = pipeline(text) if split else pipeline.make_doc(text)
         for sentence in document.sents if split else (document[:],):
             words = [token for token in sentence if not token.is_space]

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ from annotation.formats.offsets import Misaligned, locate_tokens
 from annotation.formats.records import Offsets
 
 ID, FORM, MISC = 0, 1, 9
+_NUMBERS = list(map(str, range(1, 1_001)))
 _RANGE = re.compile(r"([1-9]\d*)-([1-9]\d*)", re.ASCII)
 OtherRows = list[list[Any]]  # [row, line]
 _EMPTY_NODE = re.compile(r"(\d+)\.([1-9]\d*)", re.ASCII)
@@ -29,10 +29,9 @@ class Words:
     others: OtherRows = field(default_factory=list)
 
 
-@lru_cache(maxsize=1024)
 def numbers(n: int) -> list[str]:
     """The ids of n words."""
-    return list(map(str, range(1, n + 1)))
+    return _NUMBERS[:n] if n <= len(_NUMBERS) else list(map(str, range(1, n + 1)))
 
 
 def sort_rows(lines: Sequence[str], columns: list[list[str]]) -> Words:

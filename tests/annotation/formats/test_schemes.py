@@ -5,6 +5,7 @@ import pytest
 from annotation.formats import CannotWrite
 from annotation.formats.schemes import BadTag, check_scheme, recognise, spans_of, tags_of
 from mtl_engine.errors import UnknownName
+from tests.annotation.formats.reading import read, write
 
 # Ada Byron | Bob | left | Rome, with two persons side by side
 SPANS = [[0, 2, "PER"], [2, 3, "PER"], [4, 5, "LOC"]]
@@ -78,9 +79,11 @@ def test_tags_of_a_scheme_are_allowed_in_it(scheme):
     check_scheme(TAGS[scheme], scheme)
 
 
-def test_an_unknown_scheme_names_the_known_ones():
-    with pytest.raises(UnknownName, match="IOB1, IOB2"):
-        check_scheme(["O"], "IOB3")
+def test_an_unknown_scheme_is_refused_for_reading_and_for_writing():
+    with pytest.raises(UnknownName, match="No tagging scheme 'IOB3'.*IOB1, IOB2"):
+        read("slu", "a\tO\n\n", scheme="IOB3")
+    with pytest.raises(UnknownName, match="No tagging scheme 'IOB3'"):
+        write("slu", [], scheme="IOB3")
 
 
 @pytest.mark.parametrize("spans", [[[0, 3, "A"], [1, 2, "B"]], [[0, 2, "A"], [1, 3, "A"]]])

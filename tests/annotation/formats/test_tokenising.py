@@ -64,6 +64,21 @@ def test_an_unknown_language_is_refused_with_the_remedy():
         read("text", "nuqneH\n", tokeniser="klingon")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("text", "fine\n" + "w" * 1_000_001),
+        ("csv", 'text\nfine\n"' + "w" * 1_000_001 + '"\n'),
+        ("jsonl", '{"text":"fine"}\n{"text":"' + "w" * 1_000_001 + '"}'),
+    ],
+)
+def test_a_text_too_long_for_a_language_is_a_problem(name, content):
+    records, problems = read(name, content, tokeniser="en")
+    assert [record.text for record in records] == ["fine"]
+    assert len(problems) == 1
+    assert "at most 1,000,000" in problems[0] or "field larger than field limit" in problems[0]
+
+
 def test_splitting_needs_a_language():
     with pytest.raises(FormatError, match="needs a language"):
         read("text", "One. Two.\n", split_sentences=True)
