@@ -78,6 +78,21 @@ def _crossings(layout):
     return found
 
 
+def test_a_name_steps_aside_where_a_leg_would_cross_it(modules):
+    spans = [{"id": i, "start": i, "end": i + 1, "labelWidth": 30} for i in range(5)]
+    links = [_arc("low", 0, 2), _arc("high", 1, 4)]  # they cross whatever one does
+    given = {
+        "words": _words(*[90] * 5),
+        "width": 900,
+        "spans": spans,
+        "relations": links,
+        "gap": 10,
+    }
+    low, high = _pieces(modules.evaluate(LAYOUT, given), "links")
+    assert (low["x1"], low["x2"], high["x1"]) == (15, 215, 115)
+    assert low["nameX"] == 115 - 20  # 10 for half its name, 5 for air, in steps of 5
+
+
 def test_an_arc_is_cut_at_a_line_break_and_open_there(modules):
     tree = [_arc("a", 0, 2)]
     layout = modules.evaluate(LAYOUT, {"words": _words(100, 100, 100), "width": 210, "tree": tree})

@@ -2,6 +2,7 @@
 import { packLanes } from "./lanes.js";
 
 const LANE_GAP = 3;
+const NAME_AIR = 5;
 const SHORTEST_STUB = 18; // a cut arc stays this long, so that it is seen
 const NARROWEST_STEP = 4;
 const WIDEST_STEP = 9;
@@ -17,6 +18,7 @@ export function routeArcs(arcs, places, lines, frame) {
   for (const pieces of byLine) {
     const lanes = packLanes(pieces.map(outline), LANE_GAP);
     pieces.forEach((piece, i) => (piece.lane = lanes[i]));
+    placeNames(pieces);
   }
   return byLine;
 }
@@ -116,6 +118,30 @@ function orientPiece(arc, line, a, b) {
     isRoot: false,
     isLabelled: false,
   };
+}
+
+/** Put the name of each labelled piece in its middle, or beside it where a leg would cross it. */
+function placeNames(pieces) {
+  for (const piece of pieces) {
+    if (!piece.isLabelled) continue;
+    const legs = pieces.filter((other) => other.lane > piece.lane).flatMap(legsOf);
+    piece.nameX = freeMiddle(piece, legs);
+  }
+}
+
+function legsOf(piece) {
+  return [...(piece.left ? [piece.x1] : []), ...(piece.right ? [piece.x2] : [])];
+}
+
+function freeMiddle({ x1, x2, arc }, legs) {
+  const middle = (x1 + x2) / 2;
+  const half = arc.labelWidth / 2 + NAME_AIR;
+  const isFree = (x) => legs.every((leg) => Math.abs(leg - x) > half);
+  for (let shift = 0; shift <= (x2 - x1) / 2 - half; shift += NAME_AIR) {
+    if (isFree(middle - shift)) return middle - shift;
+    if (isFree(middle + shift)) return middle + shift;
+  }
+  return middle;
 }
 
 /** What a piece covers, label included, for packing. */

@@ -1,17 +1,12 @@
 // Geometry of one annotated sentence. Pure: numbers in, numbers out, no DOM.
 import { routeArcs } from "./arcs.js";
 import { chipAnchors, hangSpans } from "./chips.js";
-import {
-  breakLines,
-  growForArcs,
-  growForChips,
-  naturalGaps,
-  placeWords,
-  squeezeGaps,
-} from "./lines.js";
+import { breakLines, growForArcs, growForChips, naturalGaps, placeWords } from "./lines.js";
 
 /** Heights in pixels at the normal text size. */
 export const METRICS = { word: 30, lane: 23, row: 24, tagRow: 19, lineGap: 14, arcRoom: 20 };
+
+const NARROWEST_GAP = 3;
 
 /** Places of everything in a sentence:
  *  words  [{width, direction, isGlued, isClosing}], direction of the sentence "ltr" or "rtl",
@@ -31,11 +26,8 @@ export function layoutSentence({
   metrics = METRICS,
 }) {
   const frame = { width, direction };
-  let gaps = naturalGaps(words, gap);
-  gaps = growForArcs(gaps, words, [...tree, ...treeBelow]);
-  gaps = growForChips(gaps, words, spans);
-  gaps = squeezeGaps(gaps, words, width);
-  const lines = breakLines(words, gaps, width);
+  const labels = { arcs: [...tree, ...treeBelow], spans };
+  const { gaps, lines } = fewestLines(words, labels, gap, width);
   const places = placeWords(words, gaps, lines, frame);
   const above = routeArcs(tree, places, lines, frame);
   const below = routeArcs(treeBelow, places, lines, frame);
@@ -44,6 +36,21 @@ export function layoutSentence({
   const links = routeArcs(relations, anchors, lines, frame);
   const height = stackLines(lines, { above, below, chips, links, nTagRows, metrics });
   return { lines, places, above, below, chips, anchors, links, height };
+}
+
+/** Lines and the gaps in them: narrower gaps only where they save a line, so that no full stop
+ *  stands alone. */
+function fewestLines(words, labels, gap, width) {
+  const wide = fillLines(words, labels, gap, width);
+  if (wide.lines.length === 1 || gap <= NARROWEST_GAP) return wide;
+  const narrow = fillLines(words, labels, NARROWEST_GAP, width);
+  return narrow.lines.length < wide.lines.length ? narrow : wide;
+}
+
+function fillLines(words, { arcs, spans }, gap, width) {
+  const natural = naturalGaps(words, gap);
+  const gaps = growForChips(growForArcs(natural, words, arcs), words, spans);
+  return { gaps, lines: breakLines(words, gaps, width) };
 }
 
 /** Give each line its heights, one under the other, and return the height of all. */

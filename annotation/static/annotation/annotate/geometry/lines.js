@@ -4,7 +4,6 @@ import { visualOrder } from "./bidi.js";
 const MOST_EXTRA = 24; // a gap grows at most this much for labels
 const LABEL_AIR = 10;
 const CHIP_AIR = 6;
-const NARROWEST = 3; // a gap that is squeezed to save a line
 
 /** Room before each word: wide after a space, narrow inside written-together text. */
 export function naturalGaps(words, gap) {
@@ -36,13 +35,6 @@ export function growForChips(gaps, words, spans) {
     grown[next.start] += Math.max(0, Math.min(MOST_EXTRA, missing));
   });
   return grown;
-}
-
-/** The same gaps, narrower where that saves a line, so that no full stop stands alone. */
-export function squeezeGaps(gaps, words, width) {
-  const narrow = gaps.map((gap, i) => (i && gap > NARROWEST ? Math.max(NARROWEST, gap - 4) : gap));
-  const saves = breakLines(words, narrow, width).length < breakLines(words, gaps, width).length;
-  return saves ? narrow : gaps;
 }
 
 /** Lines of words: [{first, end}], end exclusive. A line never starts with a closing mark. */

@@ -13,7 +13,8 @@ export function laneY(piece, base, side, lane) {
 export function piecePath(piece, y, side, footLeft, footRight) {
   const { x1, x2 } = piece;
   if (piece.isRoot) return `M${round(x1)} ${y}V${footRight}`;
-  const r = Math.min(RADIUS, (x2 - x1) / 2, Math.abs(y - footLeft), Math.abs(y - footRight));
+  const legs = [piece.left && footLeft, piece.right && footRight].filter(Number.isFinite);
+  const r = Math.min(RADIUS, (x2 - x1) / 2, ...legs.map((foot) => Math.abs(y - foot)));
   const start = piece.left
     ? `M${round(x1)} ${footLeft}V${y - side * r}Q${round(x1)} ${y} ${round(x1 + r)} ${y}`
     : `M${round(x1)} ${y}`;

@@ -44,7 +44,7 @@ const CHECKS = {
       own: heads.length - open.length,
       open: open.length,
       problems: treeProblems(task, tree, heads, open, tokens),
-      hints: crossings.length ? [`not projective at ${quote(tokens, crossings[0][1])}`] : [],
+      hints: crossings.length ? [`crossing at ${quote(tokens, crossings[0][1])}`] : [],
     };
   },
 

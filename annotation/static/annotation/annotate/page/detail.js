@@ -30,6 +30,7 @@ export class Detail {
     const key = JSON.stringify([item, state?.sentence.id]);
     if (key === this.shown) return;
     this.shown = key;
+    this.root.toggleAttribute("data-empty", item === null);
     this.root.replaceChildren(...(item ? this.#describe(state, item) : nothingSelected()));
   }
 

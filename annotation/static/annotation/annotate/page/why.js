@@ -3,6 +3,8 @@ import { element } from "../dom.js";
 import { shortNumber } from "../sentence/speech.js";
 import { bar } from "./detail.js";
 
+const WIDE = "(min-width: 641px)";
+
 /** Show the reason of an ask; the panel is open wherever there is room for it. */
 export function renderWhy(root, state) {
   const ask = state?.ask;
@@ -10,14 +12,12 @@ export function renderWhy(root, state) {
   root.dataset.ask = String(ask?.id);
   root.replaceChildren();
   if (!ask) return;
-  const details = element("details", { open: root.dataset.closed === undefined });
+  const isOpen = (root.dataset.open ?? String(matchMedia(WIDE).matches)) === "true";
+  const details = element("details", { open: isOpen });
   const rank = element("span", { class: "push small faint number" }, rankText(ask));
   details.append(element("summary", {}, "Why this sentence?", rank));
   details.append(element("div", { class: "body stack" }, ...reasons(ask)));
-  details.addEventListener("toggle", () => {
-    if (details.open) delete root.dataset.closed;
-    else root.dataset.closed = "";
-  });
+  details.addEventListener("toggle", () => (root.dataset.open = String(details.open)));
   root.append(details);
 }
 

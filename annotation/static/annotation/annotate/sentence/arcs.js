@@ -65,8 +65,7 @@ function draw(kind, arcs, byLine, lines, side, footOn, { lane }) {
       entry.paths.push(piecePath(piece, y, side, left, right));
       if (piece.left === "to") entry.tips.push(tipPath(piece.x1, left, side));
       if (piece.right === "to") entry.tips.push(tipPath(piece.x2, right, side));
-      if (piece.isLabelled)
-        entry.name = { x: (piece.x1 + piece.x2) / 2, y: side < 0 ? y - 4 : y + 12 };
+      if (piece.isLabelled) entry.name = { x: piece.nameX, y: side < 0 ? y - 4 : y + 12 };
     }
   });
   return [...drawn.values()];

@@ -11,6 +11,7 @@ import { Words } from "./words.js";
 
 const NARROW = 640;
 const GAP = 7;
+const NARROW_GAP = 3;
 
 export class TandemSentence extends HTMLElement {
   #sentence = { tokens: [] };
@@ -139,7 +140,7 @@ export class TandemSentence extends HTMLElement {
       })),
       nTagRows: Math.max(this.#room.nTagRows, ...items.tags.map(({ row }) => row + 1)),
       width: inner,
-      gap: inner < NARROW ? Math.min(GAP, gap) : gap,
+      gap: inner < NARROW ? Math.min(NARROW_GAP, gap) : gap,
       metrics,
     };
   }
