@@ -17,6 +17,7 @@ from annotation.selectors.round_plan import plan_round
 from annotation.services import jobs
 from annotation.services.asking import AskRow, put_asks
 
+ENOUGH_TO_TEST = 50  # labelled sentences that make a test slice without further work
 ENDED = (Round.State.FAILED, Round.State.CANCELLED)
 
 
@@ -102,7 +103,8 @@ def freeze_test_slice(*, project: Project, size: int, seed: int) -> int:
     """Set sentences aside for testing, once in a project's life; return how many they are.
 
     They are drawn by chance: first from sentences that have gold for every task, at most half of
-    those, because they cost nothing; the rest from all others, to be labelled.
+    those, because they cost nothing. Only where these are fewer than 50, the rest of the slice is
+    drawn from all others, to be labelled.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     frozen = Sentence.objects.filter(project=project, is_test=True).count()
@@ -120,7 +122,8 @@ def freeze_test_slice(*, project: Project, size: int, seed: int) -> int:
     rng = random.Random(seed)
     size = min(size, (len(labelled) + len(others)) // 2)
     from_labelled = rng.sample(labelled, min(size, len(labelled) // 2))
-    from_others = rng.sample(others, min(size - len(from_labelled), len(others)))
+    n_missing = size - len(from_labelled) if len(from_labelled) < ENOUGH_TO_TEST else 0
+    from_others = rng.sample(others, min(n_missing, len(others)))
     return _mark_as_test([*from_labelled, *from_others])
 
 
