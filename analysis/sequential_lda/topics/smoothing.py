@@ -48,6 +48,14 @@ class Filtered:
     log_steps: list[FloatArray]  # (K, n_t) log density of step t given the steps before
 
 
+@dataclass(frozen=True)
+class Smoothed:
+    """States of one time given whole sequences: means, and covariances added up by weight."""
+
+    means: FloatArray  # (K, n_t, m)
+    cov_sum: FloatArray  # (K, m, m)
+
+
 def by_time(sequences: Sequences) -> TimeMajor:
     """The sequences regrouped by time."""
     lengths = sequences.lengths
@@ -89,37 +97,53 @@ def smoothed_moments(
     found = kalman_filter(times.blocks, system)
     shares = weights[times.order].T  # (K, V), longest first
     moments = _blank_moments(system)
-    mean = cov_sum = None
+    ahead: Smoothed | None = None
     for t in reversed(range(len(times.blocks))):
-        block, filtered, cov = times.blocks[t], found.means[t], found.covs[t]
-        share = shares[:, : len(block)]
-        going = len(times.blocks[t + 1]) if t + 1 < len(times.blocks) else 0
-        smoothed, sum_of_cov = filtered, share.sum(axis=1)[:, None, None] * cov
-        if mean is not None and cov_sum is not None:
-            ahead_cov = found.predicted_cov[t + 1]
-            back = _t(solve(ahead_cov, system.move @ cov))  # (K, m, m)
-            smoothed = filtered.copy()
-            smoothed[:, :going] += (mean - found.predicted[t + 1]) @ _t(back)
-            still = share[:, :going].sum(axis=1)[:, None, None]
-            sum_of_cov = sum_of_cov + back @ (cov_sum - still * ahead_cov) @ _t(back)
-            here = _weighted(share[:, :going], smoothed[:, :going], smoothed[:, :going])
-            here += back @ (cov_sum - still * ahead_cov) @ _t(back) + still * cov
-            moments["from_from"] += here
-            moments["to_from"] += _weighted(share[:, :going], mean, smoothed[:, :going])
-            moments["to_from"] += cov_sum @ _t(back)
-            moments["to_to"] += _weighted(share[:, :going], mean, mean) + cov_sum
-            moments["moves"] += share[:, :going].sum(axis=1)
-        points = np.broadcast_to(block, (len(share), *block.shape))
-        moments["state_state"] += _weighted(share, smoothed, smoothed) + sum_of_cov
-        moments["point_state"] += _weighted(share, points, smoothed)
-        moments["point_point"] += _weighted(share, points, points)
-        moments["steps"] += share.sum(axis=1)
-        mean, cov_sum = smoothed, sum_of_cov
-    if mean is not None and cov_sum is not None:
-        moments["first"] = (shares[:, :, None] * mean).sum(axis=1)
-        moments["first_first"] = _weighted(shares, mean, mean) + cov_sum
-        moments["firsts"] = shares.sum(axis=1)
+        share = shares[:, : len(times.blocks[t])]
+        here = Smoothed(found.means[t], _total(share) * found.covs[t])
+        if ahead is not None:
+            here = _look_back(found, t, system, share, ahead, moments)
+        _add_points(times.blocks[t], share, here, moments)
+        ahead = here
+    if ahead is not None:
+        moments["first"] += (shares[:, :, None] * ahead.means).sum(axis=1)
+        moments["first_first"] += _weighted(shares, ahead.means, ahead.means) + ahead.cov_sum
+        moments["firsts"] += shares.sum(axis=1)
     return moments
+
+
+def _look_back(
+    found: Filtered,
+    t: int,
+    system: System,
+    share: FloatArray,
+    ahead: Smoothed,
+    moments: dict[str, FloatArray],
+) -> Smoothed:
+    """The smoothed states of time t given those of t + 1; adds the moves between them."""
+    going = ahead.means.shape[1]  # sequences that go on after t come first
+    on, ended = share[:, :going], share[:, going:]
+    back = _t(solve(found.predicted_cov[t + 1], system.move @ found.covs[t]))  # (K, m, m)
+    means = found.means[t].copy()
+    means[:, :going] += (ahead.means - found.predicted[t + 1]) @ _t(back)
+    narrowing = back @ (ahead.cov_sum - _total(on) * found.predicted_cov[t + 1]) @ _t(back)
+    cov_sum = _total(on) * found.covs[t] + narrowing
+    moments["from_from"] += _weighted(on, means[:, :going], means[:, :going]) + cov_sum
+    moments["to_from"] += _weighted(on, ahead.means, means[:, :going]) + ahead.cov_sum @ _t(back)
+    moments["to_to"] += _weighted(on, ahead.means, ahead.means) + ahead.cov_sum
+    moments["moves"] += on.sum(axis=1)
+    return Smoothed(means, cov_sum + _total(ended) * found.covs[t])
+
+
+def _add_points(
+    block: FloatArray, share: FloatArray, here: Smoothed, moments: dict[str, FloatArray]
+) -> None:
+    """Add the points of one time and the states they were read from."""
+    points = np.broadcast_to(block, (len(share), *block.shape))
+    moments["state_state"] += _weighted(share, here.means, here.means) + here.cov_sum
+    moments["point_state"] += _weighted(share, points, here.means)
+    moments["point_point"] += _weighted(share, points, points)
+    moments["steps"] += share.sum(axis=1)
 
 
 def _blank_moments(system: System) -> dict[str, FloatArray]:
@@ -144,6 +168,11 @@ def _blank_moments(system: System) -> dict[str, FloatArray]:
 def _weighted(share: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
     """sum_n share * left right', (K, a, b)."""
     return np.asarray(_t(share[:, :, None] * left) @ right)
+
+
+def _total(share: FloatArray) -> FloatArray:
+    """The weight of all sequences, to multiply matrices with, (K, 1, 1)."""
+    return share.sum(axis=1)[:, None, None]
 
 
 def _t(matrices: FloatArray) -> FloatArray:
