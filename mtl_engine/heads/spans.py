@@ -1,6 +1,7 @@
 """Flat spans as BIO tags: spans that do not overlap, of any length."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from mtl_engine.errors import EngineError
 from mtl_engine.heads.interface import Reading
 from mtl_engine.heads.tags import TagHead, TagReading, TagScores
 from mtl_engine.metrics import read_chunks
+from mtl_engine.metrics.chunks import Chunk
 from mtl_engine.types import Answer
 
 OUTSIDE = "O"
@@ -45,13 +47,21 @@ class FlatSpanReading(TagReading):
     """Spans read from BIO tags; a span is as sure as the geometric mean of its words."""
 
     def answers(self) -> list[Answer]:
-        return [[list(chunk) for chunk in read_chunks(tags)] for tags in self.tags()]
+        return [[list(chunk) for chunk in chunks] for chunks in self.chunks]
 
     def item_confidence(self) -> list[list[float]]:
-        return [
-            [float(np.exp(np.log(sure[start:end]).mean())) for start, end, _ in spans]
-            for sure, spans in zip(self.best_probability(), self.answers(), strict=True)
-        ]
+        found = []
+        for sure, chunks in zip(self.best_probability(), self.chunks, strict=True):
+            sums = np.concatenate([[0.0], np.log(sure).cumsum()])
+            starts = np.array([start for start, _, _ in chunks], dtype=np.int64)
+            ends = np.array([end for _, end, _ in chunks], dtype=np.int64)
+            found.append(np.exp((sums[ends] - sums[starts]) / (ends - starts)).tolist())
+        return found
+
+    @cached_property
+    def chunks(self) -> list[list[Chunk]]:
+        """The spans of each sentence."""
+        return [read_chunks(tags) for tags in self.tags()]
 
     def expected_items(self) -> np.ndarray:
         begins = self.rows[:, 1::2].sum(1)

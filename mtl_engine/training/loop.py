@@ -29,7 +29,7 @@ from mtl_engine.training.events import (
     geometric_mean,
 )
 from mtl_engine.training.optimizer import (
-    clip_gradients,
+    clipped_step,
     export_state,
     import_state,
     learning_parameters,
@@ -210,8 +210,7 @@ class _Run:
         return self.learner.update(rows, tasks, seed, self._apply)
 
     def _apply(self) -> None:
-        clip_gradients(self.model, self.config.clip)
-        self.optimizer.step()
+        clipped_step(self.optimizer, self.model, self.config.clip)
 
     def _is_time_to_evaluate(self) -> bool:
         every = self.steps_per_epoch * self.config.evaluate_every

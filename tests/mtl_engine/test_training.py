@@ -276,3 +276,38 @@ def test_gradients_reach_every_part(architecture, task):
         name for name, w in model.named_parameters() if w.grad is None or not w.grad.abs().sum() > 0
     ]
     assert without == []
+
+
+@pytest.mark.parametrize("limit", [0.5, 100.0])
+def test_an_update_clips_the_gradients_as_torch_does(limit):
+    from torch.optim import AdamW
+
+    from mtl_engine.training.optimizer import clipped_step
+
+    def updated(step):
+        torch.manual_seed(0)
+        layer = torch.nn.Linear(3, 2)
+        optimizer = AdamW(layer.parameters(), lr=0.1, fused=True)
+        for scale in (5.0, 0.1):
+            optimizer.zero_grad()
+            (scale * layer(torch.ones(1, 3))).sum().backward()
+            step(optimizer, layer)
+        return layer.weight
+
+    def plain(optimizer, layer):
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), limit)
+        optimizer.step()
+
+    fused = updated(lambda optimizer, layer: clipped_step(optimizer, layer, limit))
+    torch.testing.assert_close(fused, updated(plain))
+
+
+def test_learning_rates_rise_through_the_warm_up_and_fall_to_the_end():
+    config = tiny_config(epochs=5, warmup=0.2, learning_rate=1.0e-3, head_factor=10.0)
+    rates = [
+        event.learning_rate
+        for event in train(labelled_for(MOOD), [], [MOOD], config)
+        if isinstance(event, Step)
+    ]
+    expected = [0.5, 1.0, 1.0, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8]
+    assert rates == pytest.approx([share * 1e-3 for share in expected])
