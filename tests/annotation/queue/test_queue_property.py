@@ -1,5 +1,7 @@
 """Whatever people do, in whatever order, the queue does what its slow model does."""
 
+import random
+
 import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, settings
@@ -30,7 +32,7 @@ LEASE_MINUTES = 15
 ANSWER = {"topic": "travel"}
 
 people = st.sampled_from(NAMES)
-pick = st.randoms(use_true_random=False)
+back = st.integers(0, 5)  # how long ago something was served
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -81,6 +83,17 @@ class QueueMachine(RuleBasedStateMachine):
         if len(self.seen) > before:
             self.submit_as_served(*self.seen[-1])
 
+    @rule(person=people, other=people, back=back)
+    def somebody_is_late(self, person, other, back):
+        self.take_the_next(person)
+        self.time_passes(LEASE_MINUTES)
+        self.take_the_next(other)
+        if self.seen:
+            self.submit_as_served(*self.served(back))
+
+    def served(self, back):
+        return self.seen[-1 - back % len(self.seen)]
+
     @rule(person=people)
     def take_the_next(self, person):
         served = self.desk.take(self.users[person], minutes(self.now))
@@ -97,9 +110,9 @@ class QueueMachine(RuleBasedStateMachine):
         self.seen.append((ask, person, served))
 
     @precondition(lambda self: self.seen)
-    @rule(rng=pick)
-    def submit_something_served(self, rng):
-        self.submit_as_served(*rng.choice(self.seen[-6:]))
+    @rule(back=back)
+    def submit_something_served(self, back):
+        self.submit_as_served(*self.served(back))
 
     def submit_as_served(self, ask, person, served):
         expected = self.model.submit(ask, person, served["token"])
@@ -107,40 +120,40 @@ class QueueMachine(RuleBasedStateMachine):
         assert expected == self.accepts(lambda: self.desk.submit(user, served, ANSWER))
 
     @precondition(lambda self: self.seen)
-    @rule(rng=pick)
-    def skip_something_served(self, rng):
-        ask, person, served = rng.choice(self.seen[-3:])
+    @rule(back=back)
+    def skip_something_served(self, back):
+        ask, person, served = self.served(back)
         expected = self.model.skip(ask, person, served["token"])
         lease = get_lease(self.users[person], served["id"])
         token = served["token"]
         assert expected == self.accepts(lambda: skip(lease=lease, token=token, reason="odd"))
 
     @precondition(lambda self: self.seen)
-    @rule(rng=pick)
-    def release_something_served(self, rng):
-        ask, person, served = rng.choice(self.seen[-3:])
+    @rule(back=back)
+    def release_something_served(self, back):
+        ask, person, served = self.served(back)
         expected = self.model.release(ask, person, served["token"])
         lease = get_lease(self.users[person], served["id"])
         assert expected == self.accepts(lambda: release_lease(lease=lease, token=served["token"]))
 
     @precondition(lambda self: self.seen)
-    @rule(rng=pick)
-    def send_a_heartbeat(self, rng):
-        ask, person, served = rng.choice(self.seen[-6:])
+    @rule(back=back)
+    def send_a_heartbeat(self, back):
+        ask, person, served = self.served(back)
         expected = self.model.renew(ask, person, served["token"], self.now)
         lease = get_lease(self.users[person], served["id"])
         now, token = minutes(self.now), served["token"]
         assert expected == self.accepts(lambda: renew_lease(lease=lease, token=token, now=now))
 
     @precondition(lambda self: any(ask.people("submitted") for ask in self.model.every_ask))
-    @rule(rng=pick)
-    def reopen_an_answer(self, rng):
+    @rule(i=st.integers(0, 20))
+    def reopen_an_answer(self, i):
         submitted = [
             (ask_id, person)
             for ask_id, ask in self.model_of.items()
             for person in sorted(ask.people("submitted"))
         ]
-        ask_id, person = rng.choice(submitted)
+        ask_id, person = submitted[i % len(submitted)]
         submission = Submission.objects.select_related("lease__project").filter(
             lease__ask=ask_id, annotator=self.users[person]
         )
@@ -181,11 +194,50 @@ def test_the_queue_does_what_its_slow_model_does():
     run_state_machine_as_test(
         QueueMachine,
         settings=settings(
-            max_examples=50,
-            stateful_step_count=40,
+            max_examples=25,
+            stateful_step_count=30,
             deadline=None,
             derandomize=True,
             database=None,
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def random_step(machine, rng):
+    """Run one verb, the frequent ones more often, with the checks that follow every step."""
+    one, other, back = rng.choice(NAMES), rng.choice(NAMES), rng.randrange(6)
+    verbs = [
+        (6, lambda: machine.take_the_next(one)),
+        (2, lambda: machine.take_and_submit(one)),
+        (2, lambda: machine.time_passes(rng.choice([1, 8, LEASE_MINUTES]))),
+    ]
+    if machine.seen:
+        verbs += [
+            (2, lambda: machine.somebody_is_late(one, other, back)),
+            (3, lambda: machine.submit_something_served(back)),
+            (1, lambda: machine.skip_something_served(back)),
+            (1, lambda: machine.release_something_served(back)),
+            (2, lambda: machine.send_a_heartbeat(back)),
+        ]
+    if any(ask.people("submitted") for ask in machine.model.every_ask):
+        verbs.append((1, lambda: machine.reopen_an_answer(rng.randrange(20))))
+    weights, calls = zip(*verbs, strict=True)
+    rng.choices(calls, weights)[0]()
+    machine.every_counter_agrees()
+    machine.what_is_left_agrees()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(6))
+def test_long_random_walks_do_the_same(seed):
+    rng = random.Random(seed)
+    machine = QueueMachine()
+    try:
+        for _ in range(4):
+            order = rng.sample(range(N_SENTENCES), k=rng.choice([3, N_SENTENCES]))
+            machine.put(order, overlap=rng.choice([1, 1, 2, 3]))
+            for _ in range(30):
+                random_step(machine, rng)
+    finally:
+        machine.teardown()
