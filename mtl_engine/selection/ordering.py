@@ -9,8 +9,9 @@ Rows = NDArray[np.int64]
 
 def lowest(values: Floats, n: int) -> Rows:
     """Return the rows of the n lowest values, lowest first; NaN is never among them."""
-    rows = np.flatnonzero(~np.isnan(values)) if np.isnan(values).any() else None
-    open_values = values if rows is None else values[rows]
+    is_closed = np.isnan(values)
+    rows = np.flatnonzero(~is_closed) if is_closed.any() else None
+    open_values = np.ascontiguousarray(values) if rows is None else values[rows]
     if n < len(open_values):
         limit = np.partition(open_values, n)[n]
         near = np.flatnonzero(open_values <= limit)

@@ -128,7 +128,9 @@ def _rarely_dominated(points: Floats, n: int) -> Rows:
     for shape in _box_shapes(len(columns)):
         if len(rows) <= ENOUGH_ROOM * n:
             break
-        farthest = np.maximum.reduce([s - side for s, side in zip(stretched, shape, strict=True)])
+        farthest = stretched[0] - shape[0]
+        for axis, side in zip(stretched[1:], shape[1:], strict=True):
+            np.maximum(farthest, axis - side, out=farthest)
         is_inside = farthest <= np.partition(farthest, n - 1)[n - 1]
         corner = [float(column[is_inside].max()) for column in columns]
         is_left = is_inside | _is_below(columns, corner)

@@ -6,7 +6,7 @@ an open cell and n is at most the number of rows: the front door sees to it.
 
 import numpy as np
 
-from mtl_engine.selection.ordering import Floats, Rows, lowest, ranks
+from mtl_engine.selection.ordering import Floats, Rows, lowest
 from mtl_engine.selection.pareto import CLOSED, pareto, weighted_pareto
 from mtl_engine.selection.registry import Options, choosing, scoring
 
@@ -59,8 +59,9 @@ def mt_rrf(confidence: Floats, options: Options) -> Floats:
     weights = np.ones(n_tasks) if options.weights is None else options.weights
     fused = np.zeros(len(confidence))
     for k in range(n_tasks):
-        fused += np.nan_to_num(weights[k] / (RRF_CONSTANT + ranks(confidence[:, k])))
-    return -fused
+        order = lowest(confidence[:, k], len(confidence))
+        fused[order] -= weights[k] / (RRF_CONSTANT + np.arange(1, len(order) + 1))
+    return fused
 
 
 @choosing("MT-IND", takes_weights=True)
