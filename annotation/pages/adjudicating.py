@@ -1,0 +1,103 @@
+"""Adjudicating: the sentence on which people differ most, answers side by side, gold decided."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.api.adjudication import find_sentence
+from annotation.errors import Refused
+from annotation.models import Project, Sentence
+from annotation.pages.frame import render_in_project
+from annotation.selectors.access import get_project
+from annotation.selectors.adjudication import TaskCase, adjudication_case, disputes
+from annotation.selectors.agreement import project_agreement
+from annotation.selectors.project_view import describe_project
+from annotation.services.adjudicating import decide, settle_agreed
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def adjudicate(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show the next sentence to decide, or store what was decided."""
+    project = get_project(request.user, project_id)
+    if request.method == "POST":
+        return _store(request, project)
+    settle_agreed(project=project, now=timezone.now())
+    found = disputes(project)
+    wanted = request.GET.get("sentence", "")
+    sentence_id = int(wanted) if wanted.isdecimal() else (found[0].sentence_id if found else None)
+    context: dict[str, Any] = {"n_left": len(found), "queue": [d.sentence_id for d in found[:50]]}
+    if sentence_id is not None:
+        context |= _case_context(project, find_sentence(project, sentence_id))
+    else:
+        context["agreement"] = project_agreement(project)
+    return render_in_project(request, "annotation/adjudicate.html", project, "adjudicate", context)
+
+
+def _store(request: HttpRequest, project: Project) -> HttpResponse:
+    sentence = find_sentence(project, int(request.POST.get("sentence", "0") or 0))
+    try:
+        answers = json.loads(request.POST.get("answers", ""))
+    except json.JSONDecodeError:
+        answers = None
+    if not isinstance(answers, dict) or not answers:
+        messages.error(request, "Decide at least one task.")
+        return redirect(f"{request.path}?sentence={sentence.pk}")
+    try:
+        decide(
+            project=project,
+            sentence=sentence,
+            answers=answers,
+            decided_by=request.user,
+            now=timezone.now(),
+        )
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect(f"{request.path}?sentence={sentence.pk}")
+    messages.success(request, f"{', '.join(answers)} of sentence {sentence.position + 1} is gold.")
+    return redirect("adjudicate", project.pk)
+
+
+def _case_context(project: Project, sentence: Sentence) -> dict[str, Any]:
+    cases = adjudication_case(project, sentence)
+    people = sorted({person for case in cases for person in case.answers})
+    described = describe_project(project)
+    answers: dict[str, dict[str, Any]] = {person: {} for person in people}
+    for case in cases:
+        for person, value in case.answers.items():
+            answers[person][case.task] = value
+    shown = {
+        "sentence": {
+            "tokens": sentence.tokens,
+            "offsets": sentence.offsets,
+            "language": project.language,
+        },
+        "tasks": described["tasks"],
+        "answers": answers,
+    }
+    return {
+        "sentence": sentence,
+        "people": people,
+        "cases": [_shown_case(case) for case in cases],
+        "shown": shown,
+        "decisions": {
+            "tokens": sentence.tokens,
+            "cases": [asdict(case) for case in cases if case.differences],
+        },
+    }
+
+
+def _shown_case(case: TaskCase) -> dict[str, Any]:
+    return {
+        **asdict(case),
+        "n_differences": len(case.differences),
+        "tasks": [case.task],
+        "is_mirrored": case.kind == "tree" and len(case.answers) == 2,
+    }
