@@ -37,6 +37,8 @@ def put_ner(column: Sequence[str], tags: Sequence[str] | None) -> list[str]:
     O is not added to a sentence that has some ``NER=``, because O is what its lack means there.
     Without tags every ``NER=`` is taken out.
     """
+    if tags is not None and ("\t" + "\t".join(column)).count("\t" + NER) == len(column):
+        return [NER + tag + cell[4:] for cell, tag in zip(column, tags, strict=True)]
     is_partial = any(_slot(cell) is not None for cell in column)
     return [
         _put(cell, tags[index] if tags is not None else None, is_partial)
