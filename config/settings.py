@@ -122,7 +122,7 @@ WHITENOISE_USE_FINDERS = flag("TANDEM_STATIC_FROM_SOURCE")
 STATIC_STORAGE = (
     "django.contrib.staticfiles.storage.StaticFilesStorage"
     if WHITENOISE_USE_FINDERS
-    else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    else "annotation.static_storage.StaticStorage"
 )
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
