@@ -24,6 +24,7 @@ from annotation.formats.jsonlines import (
     pieces_of,
     sentence_fields,
     storable,
+    text_key_of,
 )
 from annotation.formats.offsets import character_spans
 from annotation.formats.opening import Source
@@ -41,7 +42,7 @@ from annotation.formats.records import (
 from annotation.formats.tokenising import tokeniser_for
 
 NAME = "doccano"
-_OWN = {"id", "text", "tokens", "offsets", "document", "annotator"}
+_OWN = {"id", "tokens", "offsets", "document", "annotator"}
 _LABELS = ("label", "labels", "entities", "cats", "relations")
 _LABEL_OF_CLASSES = re.compile(r'"labels?"\s*:\s*\[\s*"')
 
@@ -59,21 +60,25 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
         if options.annotator and row.get("annotator") != options.annotator:
             continue
         try:
-            pieces = pieces_of(row, tokenise, options.text_column)
-            yield from list(_records(row, pieces, has_classes, number))
+            text_key = text_key_of(row, options.text_column)
+            pieces = pieces_of(row, tokenise, text_key)
+            yield from list(_records(row, pieces, text_key, has_classes, number))
         except BadValue as bad:
             yield source.problem(number, str(bad))
 
 
 def _records(
-    row: dict[str, Any], pieces: list[Sentence], has_classes: bool, number: int
+    row: dict[str, Any], pieces: list[Sentence], text_key: str, has_classes: bool, number: int
 ) -> Iterator[SentenceRecord]:
     layers = _layers(row, pieces[0], has_classes)
     if layers and len(pieces) > 1:
         raise BadValue(f"labels on a text of {len(pieces)} sentences; do not split sentences")
     key, document = key_of(row), key_of(row, "document")
-    fields = {name: value for name, value in row.items() if name not in _OWN.union(_LABELS)}
-    extra = {NAME: {"fields": storable(fields)}} if fields else {}
+    fields = {name: row[name] for name in row if name not in {text_key, *_OWN, *_LABELS}}
+    kept: Extra = {"fields": storable(fields)} if fields else {}
+    if text_key != "text":
+        kept["text"] = text_key
+    extra = {NAME: kept} if kept else {}
     for count, (text, tokens, offsets) in enumerate(pieces, 1):
         part = f"{key}.{count}" if key and len(pieces) > 1 else key
         yield SentenceRecord(tokens, text, offsets, part, document, layers, extra, number)
@@ -145,7 +150,7 @@ def render(
         sentence = record.sentence
         kept = placement.kept(record)
         row: dict[str, Any] = {"id": sentence.key} if sentence.key else {}
-        row |= sentence_fields(sentence)
+        row |= sentence_fields(sentence, kept.get("text", "text"))
         if sentence.document:
             row["document"] = sentence.document
         if record.annotator and options.annotators:

@@ -29,12 +29,20 @@ from annotation.formats.jsonlines import (
     pieces_of,
     sentence_fields,
     storable,
+    text_key_of,
 )
 from annotation.formats.offsets import Misaligned, snap_spans
 from annotation.formats.opening import Source
 from annotation.formats.options import ReadOptions, WriteOptions
 from annotation.formats.placing import Placement
-from annotation.formats.records import ExportRecord, Layer, Offsets, Problem, SentenceRecord
+from annotation.formats.records import (
+    ExportRecord,
+    Extra,
+    Layer,
+    Offsets,
+    Problem,
+    SentenceRecord,
+)
 from annotation.formats.sidebyside import by_sentence, name_for
 from annotation.formats.tokenising import Tokeniser, tokeniser_for
 from mtl_engine.types import KINDS, Kind
@@ -42,7 +50,8 @@ from mtl_engine.types import KINDS, Kind
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")
 CLASSES = ("label", "intent", "class", "category", "sentiment")
-_OWN = {"id", "document", "text", "tokens", "offsets", "labels", "parents", "annotations"}
+_SIMPLE = {*CHARACTER_SPANS, *CLASSES}
+_OWN = {"id", "document", "tokens", "offsets", "labels", "parents", "annotations"}
 
 Sentence = tuple[str, list[str], Offsets]
 
@@ -63,13 +72,16 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
 def _records(
     row: dict[str, Any], tokenise: Tokeniser, options: ReadOptions, number: int
 ) -> Iterator[SentenceRecord]:
-    pieces = pieces_of(row, tokenise, options.text_column)
+    text_key = text_key_of(row, options.text_column)
+    pieces = pieces_of(row, tokenise, text_key)
     key, document = key_of(row), key_of(row, "document")
     layers = _layers(row, pieces[0], options.annotator)
-    used = {*_OWN, *CHARACTER_SPANS, *CLASSES} & ({*_OWN} | layers.keys())
-    used |= {options.text_column or "sentence"}
+    used = {*_OWN, text_key, *_SIMPLE.intersection(layers)}
     fields = {name: value for name, value in row.items() if name not in used}
-    extra = {NAME: {"fields": storable(fields)}} if fields else {}
+    kept: Extra = {"fields": storable(fields)} if fields else {}
+    if text_key != "text":
+        kept["text"] = text_key
+    extra = {NAME: kept} if kept else {}
     if len(pieces) == 1:
         text, tokens, offsets = pieces[0]
         yield SentenceRecord(tokens, text, offsets, key, document, layers, extra, number)
@@ -191,7 +203,7 @@ def render(
             row["id"] = sentence.key
         if sentence.document:
             row["document"] = sentence.document
-        row |= sentence_fields(sentence)
+        row |= sentence_fields(sentence, kept.get("text", "text"))
         people = {}
         row["labels"] = dict(kept.get("layers", {}))
         for record in group:

@@ -19,7 +19,6 @@ from annotation.formats.tokenising import TextTooLong, Tokeniser
 from mtl_engine.types import Kind
 
 _KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
-TEXT_KEYS = ("text", "sentence")
 
 
 class BadValue(ValueError):
@@ -65,8 +64,15 @@ def key_of(row: Mapping[str, Any], name: str = "id") -> str:
     return str(key)
 
 
+def text_key_of(row: Mapping[str, Any], stated: str) -> str:
+    """The key that the text is under: the stated one, or text or sentence."""
+    if stated or "text" in row or "sentence" not in row:
+        return stated or "text"
+    return "sentence"
+
+
 def pieces_of(
-    row: Mapping[str, Any], tokenise: Tokeniser, text_key: str = ""
+    row: Mapping[str, Any], tokenise: Tokeniser, text_key: str = "text"
 ) -> list[tuple[str, list[str], Offsets]]:
     """The text, tokens and offsets of a row: one sentence, or several if a tokeniser splits.
 
@@ -76,7 +82,9 @@ def pieces_of(
     tokens = row.get("tokens")
     if tokens is None:
         if text is None:
-            raise BadValue(f"no text: none of {', '.join(TEXT_KEYS)} or tokens; add it")
+            raise BadValue(
+                f"no text under {text_key!r}, nor tokens, among {', '.join(row)[:200]!r}"
+            )
         try:
             found = list(tokenise(text))
         except TextTooLong as refusal:
@@ -97,21 +105,16 @@ def pieces_of(
         raise BadValue(f"{miss}; correct the tokens or leave them out") from miss
 
 
-def _text(row: Mapping[str, Any], text_key: str) -> str | None:
-    for key in (text_key,) if text_key else TEXT_KEYS:
-        text = row.get(key)
-        if isinstance(text, str):
-            return text
-        if text is not None:
-            raise BadValue(f"{key} is {str(text)[:40]!r}, not a string; correct it")
-    if text_key:
-        raise BadValue(f"no text under {text_key!r}; keys are {', '.join(row)[:200]}")
-    return None
+def _text(row: Mapping[str, Any], key: str) -> str | None:
+    text = row.get(key)
+    if text is None or isinstance(text, str):
+        return text
+    raise BadValue(f"{key} is {str(text)[:40]!r}, not a string; correct it")
 
 
-def sentence_fields(sentence: SentenceRecord) -> dict[str, Any]:
+def sentence_fields(sentence: SentenceRecord, text_key: str = "text") -> dict[str, Any]:
     """The text and tokens of a sentence, and its offsets if these do not follow from them."""
-    fields: dict[str, Any] = {"text": sentence.text, "tokens": sentence.tokens}
+    fields: dict[str, Any] = {text_key: sentence.text, "tokens": sentence.tokens}
     if not are_located(sentence):
         fields["offsets"] = sentence.offsets
     return fields

@@ -37,7 +37,7 @@ from annotation.formats.tokenising import Tokeniser, tokeniser_for
 
 NAME = "labelstudio"
 _LOOK_AHEAD = 200  # tasks whose controls are known before the first is read
-_OWN_DATA = {"id", "document", "text", "tokens", "offsets"}
+_OWN_DATA = {"id", "document", "tokens", "offsets"}
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
@@ -147,9 +147,7 @@ def _task(
 ) -> dict[str, Any]:
     sentence = group[0].sentence
     kept = placement.kept(group[0])
-    fields = sentence_fields(sentence)
-    fields[kept.get("text", "text")] = fields.pop("text")
-    data = fields | kept.get("data", {})
+    data = sentence_fields(sentence, kept.get("text", "text")) | kept.get("data", {})
     if sentence.key:
         data["id"] = sentence.key
     if sentence.document:

@@ -112,7 +112,7 @@ def test_offsets_are_written_where_they_do_not_follow_from_the_tokens():
     [
         ("{", "f:1: no JSON ("),
         ("[1]", "f:1: a JSON object is expected on each line, not '[1]'"),
-        (line(id=1), "f:1: no text: none of text, sentence or tokens"),
+        (line(id=1), "f:1: no text under 'text', nor tokens, among 'id'"),
         (line(text=3), "f:1: text is '3', not a string"),
         (line(text=" "), "f:1: text ' ' has no tokens"),
         (line(text="a", id=[1]), "f:1: id [1] is neither a string nor a number"),
@@ -157,6 +157,13 @@ def test_a_problem_names_its_row():
     assert problems[0].startswith("f:812: label: text[0:1] is 'a'")
 
 
-def test_the_text_may_be_under_another_key():
+def test_the_text_may_be_under_another_key_and_is_written_there():
     [record], _ = read("jsonl", line(body="a b", text=3), text_column="body")
     assert record.tokens == ["a", "b"]
+    row = json.loads(write("jsonl", [answered(get_format("jsonl"), record, ())]))
+    assert (row["body"], row["text"]) == ("a b", 3)
+
+
+def test_a_sentence_beside_a_text_is_just_another_key():
+    [record], _ = read("jsonl", line(text="a b", sentence="c"))
+    assert record.extra == {"jsonl": {"fields": {"sentence": "c"}}}
