@@ -26,19 +26,24 @@ def dashboard(project: Project) -> dict[str, Any]:
     rounds = list(project.rounds.order_by("number"))
     trained = [r for r in rounds if r.stages.get("training", {}).get("scores")]
     last = trained[-1] if trained else None
+    spent = budget(project)
+    pace = spent["median_seconds"] if spent else None
     return {
-        "curves": [learning_curve(task, trained) for task in project.tasks.all()],
+        "curves": [learning_curve(task, trained, pace) for task in project.tasks.all()],
         "pool": pool_map(last) if last else None,
         "calibration": calibration(last) if last else {},
         "drift": label_drift(project),
-        "budget": budget(project),
+        "budget": spent,
         "suggestions": suggestion_counts(project),
         "people": people(project),
     }
 
 
-def learning_curve(task: Task, rounds: list[Round]) -> dict[str, Any]:
-    """Return a task's scores over rounds, and those of the control, against labelled sentences."""
+def learning_curve(task: Task, rounds: list[Round], pace: float | None) -> dict[str, Any]:
+    """Return a task's scores and its control's against labelled sentences, and the forecast.
+
+    ``pace`` is the seconds that one answer takes.
+    """
     chosen, control = [], []
     for found in rounds:
         facts = found.stages["training"]
@@ -56,6 +61,27 @@ def learning_curve(task: Task, rounds: list[Round]) -> dict[str, Any]:
         "target": task.target_score,
         "chosen": chosen,
         "control": control,
+        "forecast": _forecast(task, chosen, pace),
+    }
+
+
+def _forecast(task: Task, points: list[dict[str, Any]], pace: float | None) -> dict[str, Any]:
+    from analysis.forecast import forecast_target  # loads scipy
+
+    known = [point for point in points if point["low"] is not None]
+    found = forecast_target(
+        [point["n"] for point in known],
+        [point["score"] for point in known],
+        [max(0.002, (point["high"] - point["low"]) / 3.92) for point in known],
+        task.target_score,
+        metric=METRICS[task.kind],
+        seconds_each=pace,
+    )
+    keys = ("n", "score", "low", "high")
+    return {
+        "words": found.words if points else "",
+        "law": found.law,
+        "curve": [dict(zip(keys, row, strict=True)) for row in found.curve],
     }
 
 

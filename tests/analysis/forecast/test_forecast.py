@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.forecast import best_law, fit_law, forecast_target
+
+N = [50, 100, 150, 200, 300, 400]
+
+
+def _power(n):
+    return 0.9 - 2.0 * np.asarray(n, dtype=float) ** -0.6
+
+
+def test_a_power_law_is_recovered_and_foretells_the_target():
+    law = best_law(N, _power(N).tolist())
+    assert law.name == "power"
+    assert law([1000]) == pytest.approx(_power([1000]), abs=1e-3)
+    spreads = [0.002] * len(N)
+    forecast = forecast_target(N, _power(N).tolist(), spreads, 0.86, metric="F1", seconds_each=60)
+    exact = (2.0 / 0.04) ** (1 / 0.6) - 400
+    assert forecast.low <= exact <= forecast.high
+    assert forecast.more == pytest.approx(exact, rel=0.15)
+    assert forecast.words.startswith("F1 0.86 after about ")
+
+
+def test_a_target_that_is_reached_is_said_to_be():
+    forecast = forecast_target([50, 100], [0.8, 0.9], [0.01, 0.01], 0.85)
+    assert forecast.is_reached
+
+
+def test_two_rounds_are_too_few():
+    forecast = forecast_target([50, 100], [0.5, 0.6], [0.02, 0.02], 0.9)
+    assert "Too early" in forecast.words
+    with pytest.raises(AnalysisError, match="at least 3"):
+        best_law([50, 100], [0.5, 0.6])
+
+
+def test_a_flat_curve_never_promises_what_it_cannot_hold():
+    forecast = forecast_target(N, [0.6] * 6, [0.01] * 6, 0.9)
+    assert "Too early to say" in forecast.words
+    assert forecast.more is None
+
+
+def test_noise_widens_the_interval():
+    scores = _power(N).tolist()
+    sure = forecast_target(N, scores, [0.002] * 6, 0.85)
+    unsure = forecast_target(N, scores, [0.01] * 6, 0.85)
+    if unsure.high is not None:
+        assert unsure.high - unsure.low > sure.high - sure.low
+    else:
+        assert "Too early" in unsure.words
+
+
+def test_without_a_target_there_is_a_curve_and_a_hint():
+    forecast = forecast_target(N, _power(N).tolist(), [0.01] * 6, None)
+    assert "Set a target" in forecast.words
+    assert len(forecast.curve) == 12
+
+
+def test_an_unknown_law_names_the_known_ones():
+    with pytest.raises(AnalysisError, match="Known: log, power, sqrt"):
+        fit_law("linear", N, [0.5] * 6)
