@@ -44,14 +44,15 @@ class SequentialLDA(TaskMixtures):
         halting: bool = True,
         alphabet: Sequence[Hashable] | None = None,
         max_iter: int = 200,
-        tolerance: float = 1e-5,
+        tolerance: float | None = None,
         n_jobs: int = 1,
         **options: Any,
     ) -> None:
         """Options beyond these are the topic family's own: order=2, n_states=5, pseudo_count=0.
 
         `halting=False` is for sequences whose length says nothing; `alphabet` lists symbols that
-        may occur later; `n_jobs` runs the restarts in that many processes.
+        may occur later; `tolerance` is the relative gain at which EM stops (None: the family's,
+        1e-5, or 1e-3 for rnn); `n_jobs` runs the restarts in that many processes.
         """
         if n_topics < 1 or n_restarts < 1 or max_iter < 1:
             raise AnalysisError(
@@ -71,6 +72,7 @@ class SequentialLDA(TaskMixtures):
         self.alphabet = alphabet
         self.n_jobs = n_jobs
         self.settings = settings_of(topic, options)
+        tolerance = family(topic).tolerance if tolerance is None else tolerance
         self.schedule = Schedule(max_iter, tolerance, learn_alpha=learn_alpha)
 
     def fit(self, tasks: Tasks) -> Self:

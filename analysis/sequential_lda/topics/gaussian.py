@@ -32,6 +32,7 @@ class GaussianTopics:
 
     family: ClassVar[str] = "gaussian"
     settings_type: ClassVar[type] = GaussianSettings
+    tolerance: ClassVar[float] = 1e-5
     continuous: ClassVar[bool] = True
 
     space: RealSpace

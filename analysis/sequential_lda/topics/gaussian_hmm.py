@@ -39,6 +39,7 @@ class GaussianHMMTopics:
 
     family: ClassVar[str] = "gaussian_hmm"
     settings_type: ClassVar[type] = GaussianHMMSettings
+    tolerance: ClassVar[float] = 1e-5
     continuous: ClassVar[bool] = True
 
     space: RealSpace

@@ -44,6 +44,7 @@ class HMMTopics:
 
     family: ClassVar[str] = "hmm"
     settings_type: ClassVar[type] = HMMSettings
+    tolerance: ClassVar[float] = 1e-5
     continuous: ClassVar[bool] = False
 
     space: Alphabet

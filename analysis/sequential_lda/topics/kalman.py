@@ -40,6 +40,7 @@ class KalmanTopics:
 
     family: ClassVar[str] = "kalman"
     settings_type: ClassVar[type] = KalmanSettings
+    tolerance: ClassVar[float] = 1e-5
     continuous: ClassVar[bool] = True
 
     space: RealSpace

@@ -42,6 +42,7 @@ class MarkovTopics:
 
     family: ClassVar[str] = "markov"
     settings_type: ClassVar[type] = MarkovSettings
+    tolerance: ClassVar[float] = 1e-5
     continuous: ClassVar[bool] = False
 
     space: Alphabet

@@ -33,6 +33,7 @@ class MultinomialTopics:
 
     family: ClassVar[str] = "multinomial"
     settings_type: ClassVar[type] = MultinomialSettings
+    tolerance: ClassVar[float] = 1e-5
     continuous: ClassVar[bool] = False
 
     space: Alphabet

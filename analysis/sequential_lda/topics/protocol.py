@@ -42,6 +42,7 @@ class Topics(Protocol):
     family: ClassVar[str]
     settings_type: ClassVar[type]
     continuous: ClassVar[bool]
+    tolerance: ClassVar[float]  # relative gain of the objective at which EM stops
 
     @property
     def space(self) -> Space:

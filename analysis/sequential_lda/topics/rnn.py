@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from analysis.errors import AnalysisError
@@ -55,6 +54,7 @@ class RNNTopics:
 
     family: ClassVar[str] = "rnn"
     settings_type: ClassVar[type] = RNNSettings
+    tolerance: ClassVar[float] = 1e-3
     continuous: ClassVar[bool] = False
 
     space: Alphabet
@@ -88,16 +88,18 @@ class RNNTopics:
 
     def refit(self, prepared: Sequences, weights: FloatArray) -> Self:
         """Networks after Adam; a topic whose M-objective fell retries smaller, then stays."""
-        old = self._tensors()
-        best, best_value = old, self._objective(old, prepared, weights)
-        kept = best_value
+        best = {name: value.clone() for name, value in self._tensors().items()}
+        values = self._objective(best, prepared, weights)
+        falling = np.arange(weights.shape[1])
         for attempt in range(ATTEMPTS):
-            tried = self._adam(old, prepared, weights, self.settings.rate / 4**attempt)
-            value = self._objective(tried, prepared, weights)
-            better = value > best_value
-            best = _choose(better, tried, best)
-            best_value = np.where(better, value, best_value)
-            if (best_value > kept).all():
+            old = {name: value[falling] for name, value in best.items()}
+            shares = weights[:, falling]
+            tried = self._adam(old, prepared, shares, self.settings.rate / 4**attempt)
+            rose = self._objective(tried, prepared, shares) > values[falling]
+            for name, value in tried.items():
+                best[name][falling[rose]] = value[rose]
+            falling = falling[~rose]
+            if not len(falling):
                 break
         return replace(self, weights={name: value.numpy() for name, value in best.items()})
 
@@ -189,12 +191,3 @@ def _log_likelihood(parameters: Parameters, sequences: Sequences, space: Alphabe
             logs = log_probabilities(parameters, batch, halting=space.halting)
             found[chosen] = logs.numpy().T
     return found
-
-
-def _choose(better: npt.NDArray[np.bool_], new: Parameters, old: Parameters) -> Parameters:
-    """The new parameters of the topics that got better, the old ones of the others."""
-    mask = torch.from_numpy(better)
-    return {
-        name: torch.where(mask.view(-1, *[1] * (new[name].ndim - 1)), new[name], old[name])
-        for name in new
-    }
