@@ -51,11 +51,12 @@ HEAD = """# SequentialLDA against its baselines
 Reproduced by `python -m benchmarks.sequential_lda_study --data DIR`; raw rows in
 `sequential_lda_study.jsonl`. Means over seeds (training sample, test sample and starts differ
 together) with half-widths of 95 % t-intervals. On names and biofam every method chose its number of
-topics, pseudo-count and shrinkage by four-fold held-out likelihood inside its own training
-sequences;
-at most 40 test sequences a task. "shrunk" and "SequentialLDA" may pull their chains towards the
-pooled chain; "plain" and the others may not. Multinomial LDA gives no probability to a sequence
-it has not seen: the share it can score stands in brackets.
+topics, pseudo-count and shrinkage by four-fold held-out likelihood inside its own training data;
+at most 40 test sequences a task. "one by one, shrunk" is one chain per task pulled towards the
+pooled chain, a baseline of ours that the paper does not have; "SequentialLDA" and "aggregate,
+mixture" may pull their topics in the same way, "SequentialLDA, plain" and the others may not.
+Multinomial LDA gives no probability to a sequence that it has not seen: the share of sequences it
+can score stands in brackets.
 """
 
 
