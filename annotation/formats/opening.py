@@ -61,7 +61,7 @@ class Source:
     def blocks(self) -> Iterator[tuple[int, list[str]]]:
         """The runs of lines between blank lines, each with the number of its first line.
 
-        Lines of spaces and tabs alone count as blank.
+        Lines of white space alone count as blank.
         """
         block: list[str] = []
         for lines in self._lists_of_lines():
@@ -112,9 +112,7 @@ class Source:
                 self.stop(self._line + 1, _undecodable(error))
             if "\0" in text:
                 yield text.partition("\0")[0]
-                self.stop(
-                    self._line + 1, "a NUL character, which no text has; is this a text file?"
-                )
+                self.stop(self._line + 1, _NUL)
             if text:
                 yield text
 
