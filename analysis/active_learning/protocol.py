@@ -18,7 +18,8 @@ from mtl_engine.evaluation import TaskResult, evaluate
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction import Scores, fit_temperatures, score
-from mtl_engine.selection import one_shot_budget, plan, select
+from mtl_engine.selection import made_comparable, one_shot_budget, plan, select
+from mtl_engine.selection.fairness import Comparable
 from mtl_engine.selection.request import Decision
 from mtl_engine.training import End, train
 from mtl_engine.types import Example
@@ -36,7 +37,7 @@ class Protocol:
     decision: str = "GREEDY"  # GREEDY, BLP, or ONCE: the whole budget by one BLP
     confidence: str = "entropy"
     has_temperature: bool = False
-    scale: str = "none"  # or quantile: confidences made comparable within the pool
+    scale: Comparable = "none"  # how confidences are made comparable within the pool
     value: str = "mean"  # or information: what the whole sentence tells, not its mean token
     initial: int = 50
     dev_size: int = 100
@@ -108,8 +109,7 @@ def choose_cells(
         temperatures=dict(temperatures),
         features=open_features(model.encoder, cache_dir),
     )
-    confidence = _confidence(scores, protocol)
-    confidence[pool.closed()] = np.nan
+    confidence = _confidence(scores, pool, protocol)
     options: dict[str, Any] = {
         "task": pool.names.index(protocol.task) if protocol.task else None,
         "weights": [protocol.weights.get(n, 0.0) for n in pool.names] if protocol.weights else None,
@@ -128,14 +128,13 @@ def choose_cells(
     return plan(confidence, costs, budget, protocol.strategy, decision=decision, **options).ask
 
 
-def _confidence(scores: Scores, protocol: Protocol) -> Floats:
-    values = scores.confidence.copy()
+def _confidence(scores: Scores, pool: HiddenPool, protocol: Protocol) -> Floats:
+    """Return the confidence that is compared: closed cells NaN, columns made comparable."""
+    confidence = scores.confidence.copy()
     if protocol.value == "information":
-        values = 1 / (1 + scores.information)
-    if protocol.scale == "quantile":
-        ranks = values.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
-        values = (ranks + 0.5) / len(values)
-    return values
+        confidence = 1 / (1 + scores.information)
+    confidence[pool.closed()] = np.nan
+    return made_comparable(confidence, protocol.scale)
 
 
 def _costs(pool: HiddenPool, scores: Scores, protocol: Protocol) -> Costs:

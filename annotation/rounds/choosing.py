@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotation.round_config import GREEDY_ONLY, RoundConfig
 from mtl_engine.costs import Costs
-from mtl_engine.selection import plan, select
+from mtl_engine.selection import made_comparable, plan, select
 
 Floats = NDArray[np.float64]
 STRATEGY, CHANCE, TEST = "strategy", "random", "test"
@@ -56,6 +56,7 @@ def choose(
 
     ``confidence`` is (n, t), NaN where a cell is closed.
     """
+    confidence = made_comparable(confidence, config.scale)
     by_chance = choose_by_chance(confidence, costs, share_of(budget, config.random_share), rng)
     taken = [chosen.row for chosen in by_chance]
     left = confidence.copy()
@@ -128,7 +129,7 @@ def _weights(weights: Mapping[str, float], tasks: Sequence[str]) -> Floats | Non
     if not weights:
         return None
     values = np.array([weights.get(name, 0.0) for name in tasks])
-    return values / values.sum()
+    return np.asarray(values / values.sum())
 
 
 def _rest(budget: Budget, costs: Costs, by_chance: Sequence[Chosen]) -> Budget:

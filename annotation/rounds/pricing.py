@@ -20,8 +20,9 @@ def price_pool(
     kinds = dict(project.tasks.values_list("name", "kind"))
     items = items_to_label(pool, arrays["n_expected"], kinds)
     if config.unit == "cost":
-        return pool.n_tokens.astype(float), items, "cost"
-    model = cost_model(project)
+        classes = [kinds[name] == "classes" for name in pool.tasks]
+        return pool.n_tokens.astype(float), np.where(classes, PER_CLASS, items), "cost"
+    model = cost_model(project, pool.tasks)
     costs = model.predict(pool.n_tokens, items)
     return costs.read, costs.label, "seconds"
 
@@ -30,7 +31,7 @@ def items_to_label(pool: Pool, n_expected: Any, kinds: dict[str, str]) -> Any:
     """Return how many things each task asks a person to mark (n, t), at least 1.
 
     Spans and relations are what the model expects, so that a sentence in which it sees none is
-    not free; tags and trees are one a token; a class counts as much as reading three tokens.
+    not free; tags and trees are one a token; a class is one.
     """
     columns = []
     for column, name in enumerate(pool.tasks):
@@ -38,7 +39,7 @@ def items_to_label(pool: Pool, n_expected: Any, kinds: dict[str, str]) -> Any:
         if kind in ("spans", "relations"):
             columns.append(np.maximum(np.ceil(n_expected[:, column] - 1e-9), 1.0))
         elif kind == "classes":
-            columns.append(np.full(len(pool.ids), PER_CLASS))
+            columns.append(np.ones(len(pool.ids)))
         else:
             columns.append(np.maximum(pool.n_tokens.astype(float), 1.0))
     return np.stack(columns, axis=1)

@@ -1,25 +1,55 @@
 """What people's measured times say about the cost of reading and labelling."""
 
-from dataclasses import dataclass
+from collections import defaultdict
 from typing import Any
 
-import numpy as np
+from annotation.models import Annotation, Project, Submission
+from mtl_engine.costs import CostModel, WorkEvent, fit_costs
+from mtl_engine.types import Kind
 
-from annotation.models import Project
-from mtl_engine.costs import Costs
-
-
-@dataclass(frozen=True)
-class Guess:
-    """Seconds a token read and a thing marked, before anybody has been measured."""
-
-    per_token: float = 0.4
-    per_item: float = 2.0
-
-    def predict(self, n_tokens: Any, n_items: Any) -> Costs:
-        return Costs(self.per_token * np.asarray(n_tokens), self.per_item * np.asarray(n_items))
+NEWEST = 3000  # answers that count: people get faster, so the old ones do not
+LONGEST = 3600.0  # seconds; whoever was away longer was not working
 
 
-def cost_model(project: Project) -> Guess:
-    """Return how many seconds a person needs on this project's sentences."""
-    return Guess()
+def cost_model(project: Project, tasks: tuple[str, ...]) -> CostModel:
+    """Return how many seconds a person needs for these tasks; the prior before there is data."""
+    kinds: dict[str, Any] = dict(project.tasks.values_list("name", "kind"))
+    wanted: dict[str, Kind] = {name: kinds[name] for name in tasks}
+    return fit_costs(work_events(project, tasks), wanted)
+
+
+def work_events(project: Project, tasks: tuple[str, ...]) -> list[WorkEvent]:
+    """Return the newest first answers: who, how long, how many tokens, how many things marked."""
+    rows = list(
+        Submission.objects.filter(project=project, number=1, seconds__gt=0, seconds__lte=LONGEST)
+        .order_by("-id")
+        .values_list(
+            "annotator_id",
+            "annotator__username",
+            "seconds",
+            "lease__ask__sentence_id",
+            "lease__ask__sentence__n_tokens",
+        )[:NEWEST]
+    )
+    counts = _item_counts(project, {row[3] for row in rows})
+    events = []
+    for annotator_id, name, seconds, sentence_id, n_tokens in rows:
+        found = counts.get((annotator_id, sentence_id), {})
+        items = {task: n for task, n in found.items() if task in tasks}
+        if items:
+            events.append(WorkEvent(name, seconds, n_tokens, items))
+    return events
+
+
+def _item_counts(project: Project, sentences: set[int]) -> dict[tuple[int, int], dict[str, float]]:
+    counts: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
+    wanted = sorted(sentences)
+    for first in range(0, len(wanted), 500):
+        answers = Annotation.objects.filter(
+            sentence__in=wanted[first : first + 500], task__project=project
+        )
+        for author, sentence, task, value in answers.values_list(
+            "author_id", "sentence_id", "task__name", "value"
+        ):
+            counts[author, sentence][task] = 1.0 if isinstance(value, str) else float(len(value))
+    return counts
