@@ -15,8 +15,11 @@ SAMPLE = 8  # this many times n low points are layered first, to bound how deep 
 PASSES = 16  # points of that layer strike out others until so many of them strike out few
 
 
-def pareto_layers(points: Floats) -> Rows:
-    """Return the layer of each point (n,); points are (n, t)."""
+def pareto_layers(points: Floats, n: int | None = None) -> Rows:
+    """Return the layer of each point; points are (rows, t).
+
+    With n, only as many layers as n points need are told apart; all deeper points share the next.
+    """
     layer = np.zeros(len(points), dtype=np.int64)
     if not len(points):
         return layer
@@ -25,7 +28,8 @@ def pareto_layers(points: Floats) -> Rows:
     is_new = np.ones(len(points), dtype=bool)
     is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     distinct = ordered[is_new]
-    found = _by_staircases(distinct) if points.shape[1] <= 3 else _by_peeling(distinct)
+    few = len(distinct) if n is None else n
+    found = _by_staircases(distinct) if points.shape[1] <= 3 else _by_peeling(distinct, few)
     layer[order] = found[np.cumsum(is_new) - 1]
     return layer
 
@@ -41,7 +45,7 @@ def shallow_rows(points: Floats, n: int) -> Rows:
     sums = _sum_of_columns(points)
     limit = np.partition(sums, SAMPLE * n)[SAMPLE * n]
     low = np.flatnonzero(sums <= limit)
-    layer = pareto_layers(points[low])
+    layer = pareto_layers(points[low], n)
     deepest = int(np.searchsorted(np.cumsum(np.bincount(layer)), n))
     others = _not_dominated(points, np.flatnonzero(sums > limit), points[low[layer == deepest]])
     return np.sort(np.concatenate([low[layer <= deepest], others]))
@@ -91,15 +95,16 @@ def _add_step(ys: list[float], zs: list[float], y: float, z: float) -> None:
     ys[first:last], zs[first:last] = [y], [z]
 
 
-def _by_peeling(points: Floats) -> Rows:
-    """Return the layers of distinct, lexicographically sorted points, frontier by frontier."""
+def _by_peeling(points: Floats, n: int) -> Rows:
+    """Return the layers of distinct, sorted points, peeled until n points have theirs."""
     order = np.argsort(_sum_of_columns(points), kind="stable")
     found = np.empty(len(points), dtype=np.int64)
     depth = 0
-    while len(order):
+    while len(points) - len(order) < n and len(order):
         is_frontier = _frontier(points[order])
         found[order[is_frontier]] = depth
         order, depth = order[~is_frontier], depth + 1
+    found[order] = depth
     return found
 
 

@@ -15,7 +15,7 @@ ENOUGH_ROOM = 20  # stop looking for rows to rule out when at most this many tim
 def pareto(points: Floats, n: int) -> Rows:
     """Return n rows frontier by frontier, each ordered by the first axis, the last one thinned."""
     rows = shallow_rows(points, n)
-    layer = pareto_layers(points[rows])
+    layer = pareto_layers(points[rows], n)
     chosen: list[Rows] = []
     missing, depth = n, 0
     while missing > 0:

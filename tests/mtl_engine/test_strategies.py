@@ -178,6 +178,16 @@ def test_layers_equal_peeling_by_pairs(n_tasks):
         assert pareto_layers(pool).tolist() == _layers_by_hand(pool)
 
 
+def test_layers_of_the_first_n_points_are_exact_and_the_rest_lies_deeper():
+    rng = np.random.default_rng(31)
+    for n in (1, 5, 20):
+        pool = np.round(rng.random((60, 4)), 1)
+        exact, found = np.array(_layers_by_hand(pool)), pareto_layers(pool, n)
+        needed = exact <= np.searchsorted(np.cumsum(np.bincount(exact)), n)
+        assert found[needed].tolist() == exact[needed].tolist()
+        assert (found[~needed] > exact[needed].max()).all()
+
+
 @pytest.mark.parametrize("n_tasks", [2, 3, 4])
 @pytest.mark.parametrize("decimals", [2, 12])
 def test_the_rows_ruled_out_before_layering_are_never_needed(n_tasks, decimals):
