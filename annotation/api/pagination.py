@@ -1,11 +1,11 @@
 """Pages by cursor: cheap at any depth, and stable while rows are added."""
 
 import base64
-import binascii
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from django.core.exceptions import ValidationError
 from django.db.models import Field, Model, Q, QuerySet
 from rest_framework.request import Request
 
@@ -67,9 +67,9 @@ def _decode(model: type[Model], field: str, cursor: str) -> tuple[Any, int]:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         value, pk = orjson.loads(raw)
         value = _stored_field(model, field).to_python(value)
-        if not isinstance(pk, int) or not -(2**63) <= pk < 2**63:
-            raise ValueError
-    except (ValueError, TypeError, binascii.Error) as error:
+        if value is None or not isinstance(pk, int):
+            raise ValueError("A cursor holds a value and an id.")
+    except (ValueError, TypeError, ValidationError) as error:
         message = "This is not a cursor of this list. Leave it out to start at the beginning."
         raise _invalid("cursor", message) from error
     return value, pk
