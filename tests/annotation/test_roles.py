@@ -1,0 +1,183 @@
+"""One table: what each role gets from each REST route; a route without a row fails."""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.api.docs import NothingHere
+from annotation.api.urls import urlpatterns
+from annotation.jobs import enqueue_job
+from annotation.models import Job, Role, Round
+from annotation.services.api_tokens import create_token
+from annotation.services.asking import ask_everything
+from tests.annotation.queue.conftest import Desk, new_project
+
+pytestmark = pytest.mark.django_db
+
+ROLES = ("anonymous", "stranger", "annotator", "curator", "owner", "admin")
+
+# Bodies are the smallest that get through where the role suffices. Leases, the submission and the
+# token are the annotator's own: to everybody else they do not exist, whatever their role.
+TABLE = """
+                                                    anonymous stranger annotator curator owner admin
+GET    schema/                                            200      200       200     200   200   200
+GET    docs/                                              200      200       200     200   200   200
+GET    tokens/                                            403      200       200     200   200   200
+POST   tokens/                                            403      201       201     201   201   201
+DELETE tokens/{token_id}/                                 403      404       204     404   404   404
+GET    projects/                                          401      200       200     200   200   200
+POST   projects/                                          401      201       201     201   201   201
+GET    projects/{project_id}/                             401      404       200     200   200   200
+PATCH  projects/{project_id}/                             401      404       403     403   200   200
+GET    projects/{project_id}/corpora/                     401      404       403     200   200   200
+POST   projects/{project_id}/corpora/                     401      404       403     400   400   400
+GET    projects/{project_id}/sentences/                   401      404       403     200   200   200
+GET    projects/{project_id}/export/                      401      404       403     200   200   200
+GET    projects/{project_id}/members/                     401      404       403     403   200   200
+PATCH  projects/{project_id}/members/{membership_id}/     401      404       403     403   200   200
+DELETE projects/{project_id}/members/{membership_id}/     401      404       403     403   204   204
+POST   projects/{project_id}/invitations/                 401      404       403     403   201   201
+GET    projects/{project_id}/rounds/                      401      404       403     200   200   200
+POST   projects/{project_id}/rounds/                      401      404       403     403   201   201
+GET    projects/{project_id}/rounds/{number}/             401      404       403     200   200   200
+GET    projects/{project_id}/rounds/{number}/asks/        401      404       403     200   200   200
+POST   projects/{project_id}/rounds/{number}/cancel/      401      404       403     403   409   409
+POST   projects/{project_id}/rounds/{number}/retry/       401      404       403     403   200   200
+GET    projects/{project_id}/adjudication/                401      404       403     200   200   200
+GET    projects/{project_id}/adjudication/{sentence_id}/  401      404       403     200   200   200
+POST   projects/{project_id}/adjudication/{sentence_id}/  401      404       403     200   200   200
+GET    projects/{project_id}/agreement/                   401      404       403     200   200   200
+GET    projects/{project_id}/jobs/{job_id}/               401      404       403     200   200   200
+POST   projects/{project_id}/jobs/{job_id}/cancel/        401      404       403     200   200   200
+POST   projects/{project_id}/next/                        401      404       200     200   200   200
+GET    projects/{project_id}/peek/                        401      404       200     200   200   200
+GET    projects/{project_id}/history/                     401      404       200     200   200   200
+PUT    leases/{lease_id}/draft/                           401      404       200     404   404   404
+POST   leases/{lease_id}/heartbeat/                       401      404       200     404   404   404
+POST   leases/{lease_id}/submit/                          401      404       200     404   404   404
+POST   leases/{lease_id}/skip/                            401      404       200     404   404   404
+POST   leases/{lease_id}/release/                         401      404       200     404   404   404
+POST   submissions/{submission_id}/reopen/                401      404       200     404   404   404
+POST   sentences/{sentence_id}/flag/                      401      404       201     201   201   201
+"""
+
+
+def _rows():
+    header, *lines = TABLE.strip().splitlines()
+    assert header.split() == list(ROLES)
+    return {
+        (method, route): dict(zip(ROLES, map(int, statuses), strict=True))
+        for method, route, *statuses in map(str.split, lines)
+    }
+
+
+EXPECTED = _rows()
+
+
+def test_every_rest_route_and_method_has_a_row_and_every_row_a_route():
+    assert _served() == set(EXPECTED)
+
+
+def _served():
+    """Return the method and route of everything that the API's views answer."""
+    pairs = set()
+    for pattern in urlpatterns:
+        view = pattern.callback.view_class
+        if view is NothingHere:
+            continue
+        route = re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+        names = set(view.http_method_names) - {"head", "options"}
+        pairs |= {(name.upper(), route) for name in names if hasattr(view, name)}
+    return pairs
+
+
+@pytest.fixture
+def world():
+    """A project with all roles, work in hand, a finished submission, a round and a job."""
+    project = new_project(n_sentences=40)
+    ask_everything(project=project)
+    desk = Desk(project)
+    people = {name: desk.person(name, Role(name)) for name in ("annotator", "curator", "owner")}
+    people["stranger"] = get_user_model().objects.create_user("stranger")
+    people["admin"] = get_user_model().objects.create_superuser("admin")
+    annotator, now = people["annotator"], timezone.now()
+    done = desk.submit(annotator, desk.take(annotator, now), now=now)
+    lease = desk.take(annotator, now)
+    token = create_token(user=annotator, name="mine", scope="read", now=now).token
+    Round.objects.create(project=project, number=1, state=Round.State.FAILED)
+    job = enqueue_job(project=project, kind=Job.Kind.EXPORT, arguments={}, created_by=None)
+    ids = {
+        "project_id": project.pk,
+        "membership_id": project.memberships.get(user=annotator).pk,
+        "number": 1,
+        "sentence_id": lease["sentence"]["id"],
+        "job_id": job.pk,
+        "lease_id": lease["id"],
+        "submission_id": done.submission,
+        "token_id": token.pk,
+    }
+    return people, ids, _bodies(lease)
+
+
+def _bodies(lease):
+    held = {"token": lease["token"]}
+    answers = {"entities": [], "links": [], "topic": "travel"}
+    task = {"name": "Topic", "kind": "classes", "labels": ["a", "b"]}
+    return {
+        ("POST", "tokens/"): {"name": "script", "scope": "read"},
+        ("POST", "projects/"): {"name": "Another", "tasks": [task]},
+        ("PATCH", "projects/{project_id}/"): {"overlap": 2},
+        ("PATCH", "projects/{project_id}/members/{membership_id}/"): {"role": "curator"},
+        ("POST", "projects/{project_id}/invitations/"): {"role": "annotator"},
+        ("POST", "projects/{project_id}/adjudication/{sentence_id}/"): {"answers": answers},
+        ("PUT", "leases/{lease_id}/draft/"): {**held, "draft": {}, "version": 1},
+        ("POST", "leases/{lease_id}/heartbeat/"): held,
+        ("POST", "leases/{lease_id}/submit/"): {**held, "answers": answers},
+        ("POST", "leases/{lease_id}/skip/"): {**held, "reason": "unclear"},
+        ("POST", "leases/{lease_id}/release/"): held,
+        ("POST", "sentences/{sentence_id}/flag/"): {"comment": "A broken line."},
+    }
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_gets_what_the_table_says(client, world, role):
+    people, ids, bodies = world
+    if role != "anonymous":
+        client.force_login(people[role])
+    got = {}
+    for method, route in EXPECTED:
+        path = "/api/" + route.format(**ids)
+        path += "?format=jsonl&labels=none" if route.endswith("export/") else ""
+        got[method, route] = _ask(client, method, path, bodies.get((method, route), {}))
+    assert got == {row: statuses[role] for row, statuses in EXPECTED.items()}
+
+
+def _ask(client, method, path, body):
+    """Return the status of a request, and leave the database as it was."""
+    is_upload = method == "POST" and path.endswith("/corpora/")
+    with transaction.atomic():
+        response = client.generic(
+            method,
+            path,
+            data=b"" if method == "GET" or is_upload else json.dumps(body),
+            content_type="multipart/form-data; boundary=x" if is_upload else "application/json",
+            headers={"Idempotency-Key": "once"},
+        )
+        transaction.set_rollback(True)
+    return response.status_code
+
+
+def test_a_stranger_gets_the_same_answer_for_what_is_there_and_what_is_not(client, world):
+    people, ids, bodies = world
+    client.force_login(people["stranger"])
+    nowhere = dict.fromkeys(ids, 999_999)
+    for method, route in EXPECTED:
+        if "{" in route:
+            body = bodies.get((method, route), {})
+            there = _ask(client, method, "/api/" + route.format(**ids), body)
+            not_there = _ask(client, method, "/api/" + route.format(**nowhere), body)
+            assert there == not_there == 404, (method, route)
