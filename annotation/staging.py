@@ -22,6 +22,7 @@ from annotation.storable import unstorable
 CHUNK = 2_000  # sentences
 MAX_KEY = 200
 MAX_PROBLEMS = 1_000
+NUL = b"\\u0000"  # as JSON writes it
 MEMORY = 16 * 1024 * 1024  # bytes of rows that are kept without a file
 
 SentenceRow = tuple[str, str, str, str, str, int, str]
@@ -120,15 +121,14 @@ def stage_records(
             continue
         _note_layers(item.layers, found)
         faults, answers = checker.answers(item)
-        extra = format.remainder(item, taken)
-        row, message = _row(item, extra)
+        row, message = _row(item, format.remainder(item, taken))
         if message:
             faults.append((item.line, message))
         if faults and len(found.problems) < MAX_PROBLEMS:
             found.problems += [Problem(file_name, line, message) for line, message in faults]
         found.n_sentences += 1
         found.n_tokens += len(item.tokens)
-        if not found.problems and row:
+        if row and not found.problems:
             stage.add(row, answers)
         on_sentence(found.n_sentences)
     stage.flush()
@@ -147,21 +147,22 @@ def _note_layers(layers: Mapping[str, Layer], found: Findings) -> None:
 
 def _row(record: SentenceRecord, extra: Mapping[str, Any]) -> tuple[SentenceRow | None, str]:
     """Return the row of a sentence, or nothing and why the database cannot hold it."""
-    for name, value in (("id", record.key), ("document", record.document)):
+    key, document, text, tokens = record.key, record.document, record.text, record.tokens
+    for name, value in (("id", key), ("document", document)):
         if len(value) > MAX_KEY:
             return None, f"{name} {value[:40]!r}... has {len(value)} characters; at most {MAX_KEY}"
     try:
-        tokens, kept = orjson.dumps(record.tokens).decode(), orjson.dumps(extra).decode()
-        name_and_text = orjson.dumps((record.key, record.document, record.text))
-    except orjson.JSONEncodeError:
-        return None, unstorable([record.key, record.document, record.text, record.tokens, extra])
-    if b"\\u0000" in name_and_text or "\\u0000" in tokens or "\\u0000" in kept:
-        message = unstorable([record.key, record.document, record.text, record.tokens, extra])
+        written, kept = orjson.dumps(tokens), orjson.dumps(extra)
+        if not (key.isascii() and document.isascii() and text.isascii()):
+            f"{key}{document}{text}".encode()
+    except (orjson.JSONEncodeError, UnicodeEncodeError):
+        return None, unstorable([key, document, text, tokens, extra])
+    if NUL in written or NUL in kept or "\0" in text or "\0" in key or "\0" in document:
+        message = unstorable([key, document, text, tokens, extra])
         if message:
             return None, message
     offsets = orjson.dumps(record.offsets).decode()
-    n = len(record.tokens)
-    return (record.key, record.document, record.text, tokens, offsets, n, kept), ""
+    return (key, document, text, written.decode(), offsets, len(tokens), kept.decode()), ""
 
 
 class _Checker:
@@ -182,27 +183,29 @@ class _Checker:
             if layer is None:
                 continue
             faults_here = self._faults(task, layer, record)
-            faults += faults_here
-            if not faults_here:
-                value = normalise_answer(task.spec.kind, layer.value)
-                answers.append((task.id, orjson.dumps(value).decode()))
-                self.found.n_answers[task.spec.name] += 1
+            if faults_here:
+                faults += faults_here
+                continue
+            value = normalise_answer(task.spec.kind, layer.value)
+            answers.append((task.id, orjson.dumps(value).decode()))
+            self.found.n_answers[task.spec.name] += 1
         return faults, answers
 
     def _faults(self, task: StagedTask, layer: Layer, record: SentenceRecord) -> list[Fault]:
-        name = task.spec.name
-        if layer.kind != task.spec.kind and layer.value:
-            words = f"layer '{task.layer}' is of kind {layer.kind}, task '{name}' {task.spec.kind}"
+        name, kind, parent = task.spec
+        if layer.kind != kind and layer.value:
+            words = f"layer '{task.layer}' is of kind {layer.kind}, task '{name}' {kind}"
             return [(record.line, words)]
-        parent = record.layers.get(self.layer_of.get(task.spec.parent or "", ""))
-        spans = parent.value if parent else None
-        problems = check_answer(task.rules, layer.value, record.tokens, spans)
+        spans = record.layers.get(self.layer_of.get(parent, "")) if parent else None
+        problems = check_answer(
+            task.rules, layer.value, record.tokens, spans.value if spans else None
+        )
         if problems:
             return [
                 (_line_of(problem.path, layer, record), f"task '{name}': {problem.message}")
                 for problem in problems
             ]
-        used = labels_of(task.spec.kind, layer.value)
+        used = labels_of(kind, layer.value)
         self.found.labels[name].update(used)
         if not task.rules.is_open:
             return []
