@@ -30,7 +30,7 @@ def read_corpus(
     ``keep`` leaves out longer sentences of the test file, ``test_size`` draws some of the rest.
     The label sets are those of both files, as they would be in a project's settings.
     """
-    pool, tested = _records(train, format), _records(test, format)
+    pool, tested = read_records(train, format), read_records(test, format)
     names = list(tasks) or _all_layers(pool)
     specs = tuple(_spec(name, pool, tested) for name in names)
     kept = [record for record in tested if not keep or len(record.tokens) <= keep]
@@ -45,7 +45,8 @@ def read_corpus(
     )
 
 
-def _records(path: Path, format: str) -> list[SentenceRecord]:
+def read_records(path: Path, format: str) -> list[SentenceRecord]:
+    """Return the sentences of a file; the first bad row is an error."""
     if not path.exists():
         raise AnalysisError(f"No file {path}.")
     records = []

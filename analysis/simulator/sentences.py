@@ -1,0 +1,32 @@
+"""One label a token, from spans or tags of a sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from analysis.errors import AnalysisError
+
+
+class Labelled(Protocol):
+    """A sentence with layers of labels."""
+
+    @property
+    def tokens(self) -> Sequence[str]: ...
+    @property
+    def layers(self) -> Mapping[str, Any]: ...
+
+
+def token_labels(sentence: Labelled, layer: str) -> list[str]:
+    """Return the labels of a tags layer, or IOB2 tags of a spans layer."""
+    if layer not in sentence.layers:
+        known = ", ".join(sentence.layers) or "none"
+        raise AnalysisError(f"A sentence has no layer '{layer}'. Known: {known}.")
+    found = sentence.layers[layer]
+    if found.kind == "tags":
+        return list(found.value)
+    if found.kind != "spans":
+        raise AnalysisError(f"Layer '{layer}' is of kind {found.kind}: use spans or tags.")
+    tags = ["O"] * len(sentence.tokens)
+    for start, end, label in sorted(found.value, key=lambda s: (s[0] - s[1], s[0])):
+        if all(tag == "O" for tag in tags[start:end]):  # of overlapping spans the longest
+            tags[start:end] = [f"B-{label}"] + [f"I-{label}"] * (end - start - 1)
+    return tags
