@@ -6,8 +6,9 @@ a person sees all of them at once, each with the path of the field it is about.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from operator import le, lt
 from typing import Any
+
+from annotation.plain_answers import are_good_spans, are_labels, is_good_tree
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def _check_spans(
 ) -> list[Problem]:
     if not isinstance(value, list):
         return [Problem("", f"A spans answer is a list of [start, end, label], not {value!r}.")]
-    if _are_good_spans(rules, value, len(tokens)):
+    if are_good_spans(value, len(tokens), rules.labels, rules.is_open):
         return []
     problems: list[Problem] = []
     good: list[tuple[int, int, str, int]] = []
@@ -81,21 +82,6 @@ def _check_spans(
             problems += _check_label(rules, label, f"{i}", covered_text(tokens, start, end))
         good.append((start, end, label, i))
     return problems + (_check_overlap(rules, good, tokens) if len(good) > 1 else [])
-
-
-def _are_good_spans(rules: AnswerRules, value: Sequence[Any], m: int) -> bool:
-    """Return whether spans are plainly right: in order, one after the other, labels known."""
-    if set(map(type, value)) - {list, tuple} or set(map(len, value)) != {3}:
-        return not value
-    starts, ends, labels = zip(*value, strict=True)
-    return (
-        set(map(type, starts + ends)) == {int}
-        and _are_labels(rules, labels)
-        and starts[0] >= 0
-        and ends[-1] <= m
-        and all(map(lt, starts, ends))
-        and all(map(le, ends, starts[1:]))
-    )
 
 
 def _check_overlap(
@@ -130,7 +116,7 @@ def _check_tags(
     if not isinstance(value, list) or len(value) != len(tokens):
         size = len(value) if isinstance(value, list) else repr(value)
         return [Problem("", f"A tags answer has one label a token: {len(tokens)}, not {size}.")]
-    if _are_labels(rules, value):
+    if are_labels(value, rules.labels, rules.is_open):
         return []
     problems = []
     for i, (label, token) in enumerate(zip(value, tokens, strict=True)):
@@ -151,7 +137,7 @@ def _check_tree(
     if not isinstance(value, list) or len(value) != m:
         size = len(value) if isinstance(value, list) else repr(value)
         return [Problem("", f"A tree has one [head, label] a token: {m}, not {size}.")]
-    if _is_good_tree(rules, value):
+    if is_good_tree(value, rules.labels, rules.is_open):
         return []
     problems = []
     for i, arc in enumerate(value):
@@ -168,24 +154,6 @@ def _check_tree(
         else:
             problems += _check_label(rules, arc[1], f"{i}", tokens[i])
     return problems or check_tree_shape([arc[0] for arc in value], tokens)
-
-
-def _is_good_tree(rules: AnswerRules, value: Sequence[Any]) -> bool:
-    """Return whether a tree is plainly right: what nearly all are, in a fifth of the time."""
-    if set(map(type, value)) - {list, tuple} or set(map(len, value)) != {2}:
-        return False
-    heads, labels = zip(*value, strict=True)
-    m = len(heads)
-    if set(map(type, heads)) != {int} or not _are_labels(rules, labels):
-        return False
-    if heads.count(0) != 1 or min(heads) < 0 or max(heads) > m:
-        return False
-    above = [0, *heads]  # the head of the head, doubled until only the root is left
-    for _ in range(m.bit_length()):
-        above = [above[head] for head in above]
-        if not any(above):
-            return True
-    return False
 
 
 def check_tree_shape(heads: Sequence[int], tokens: Sequence[str]) -> list[Problem]:
@@ -285,13 +253,6 @@ def _check_label(rules: AnswerRules, label: Any, path: str, text: str) -> list[P
         return []
     known = ", ".join(sorted(rules.labels))
     return [Problem(path, f"No label '{label}' (on '{text}'). Known: {known}.")]
-
-
-def _are_labels(rules: AnswerRules, labels: Sequence[Any]) -> bool:
-    if set(map(type, labels)) - {str}:
-        return False
-    distinct = set(labels)
-    return "" not in distinct and (rules.is_open or distinct.issubset(rules.labels))
 
 
 SPAN = [int, int, str]
