@@ -70,7 +70,7 @@ class Corpus:
         place[tasks] = np.arange(len(tasks))
         kept = place[self.task_of] >= 0
         used, kind_of = np.unique(self.kind_of[kept], return_inverse=True)
-        packed = pack([self.sequences[kind] for kind in used], like=self.sequences)
+        packed = pack([self.sequences[kind] for kind in used], self.sequences.steps[:0])
         return Corpus(packed, place[self.task_of[kept]], kind_of.astype(np.int64), len(tasks))
 
 
@@ -89,7 +89,7 @@ def build_corpus(tasks: Tasks, space: Space) -> Corpus:
             task_of.append(t)
             kind_of.append(kind)
     return Corpus(
-        pack(distinct),
+        pack(distinct, space.nothing),
         np.array(task_of, dtype=np.int64),
         np.array(kind_of, dtype=np.int64),
         len(tasks),
@@ -119,10 +119,8 @@ def check_sequence(sequence: Any, *, where: str) -> None:
         raise AnalysisError(f"{where} is empty; a sequence needs at least one step.")
 
 
-def pack(sequences: Sequence[npt.NDArray[Any]], like: Sequences | None = None) -> Sequences:
-    """Sequences laid end to end; `like` gives the shape of a step when there are none."""
+def pack(sequences: Sequence[npt.NDArray[Any]], nothing: npt.NDArray[Any]) -> Sequences:
+    """Sequences laid end to end; `nothing` is an empty sequence of their kind."""
     offsets = np.zeros(len(sequences) + 1, dtype=np.int64)
     np.cumsum([len(steps) for steps in sequences], out=offsets[1:])
-    if sequences:
-        return Packed(np.concatenate(sequences), offsets)
-    return Packed(like.steps[:0] if like else np.zeros(0, dtype=np.int64), offsets)
+    return Packed(np.concatenate([nothing, *sequences]), offsets)

@@ -39,7 +39,8 @@ def infer(
     """The posterior of each task given log p_k(x) of the distinct sequences, (V, K).
 
     Coordinate ascent (Blei et al. 2003; equations 10-12 of the paper) until the bound gains less
-    than `tolerance` relative to itself. `gamma` warm-starts it, which keeps EM monotone.
+    than `tolerance` relative to itself. `gamma` warm-starts it, which keeps EM monotone. A
+    sequence that no topic can make does not count, and its task has bound -inf.
     """
     offsets, kinds, counts = corpus.grouped
     if gamma is None:
@@ -49,16 +50,16 @@ def infer(
     bound = np.zeros(corpus.n_tasks)
     weights = np.zeros_like(log_likelihood)
     best = log_likelihood.max(axis=1, initial=-np.inf)
-    shift = np.where(np.isfinite(best), best, 0.0)
-    scaled = np.exp(log_likelihood - shift[:, None])
     possible = np.isfinite(best)
-    scaled[~possible] = 1.0  # impossible everywhere: says nothing about the mixture
+    shift = np.where(possible, best, 0.0)
+    scaled = np.exp(log_likelihood - shift[:, None])
+    scaled[~possible] = 1.0
     _ascend(
         scaled,
-        np.where(possible, shift, -np.inf),
+        shift,
         offsets,
         kinds,
-        counts,
+        np.where(possible[kinds], counts, 0.0),
         np.ascontiguousarray(alpha),
         max_iter,
         tolerance,
@@ -66,6 +67,7 @@ def infer(
         bound,
         weights,
     )
+    bound[corpus.task_of[~possible[corpus.kind_of]]] = -np.inf
     return Posterior(gamma, bound, weights)
 
 

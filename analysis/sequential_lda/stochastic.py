@@ -49,6 +49,8 @@ def run_stochastic_em(
     for _ in range(pace.epochs):
         for b in rng.permutation(len(batches)):
             members, corpus = batches[b]
+            if not corpus.n_sequences:
+                continue
             scale = n_tasks / len(members)
             posterior = _infer(corpus, topics, prepared[b], alpha, schedule)
             objective.append(scale * float(posterior.bound.sum()) + topics.log_prior())

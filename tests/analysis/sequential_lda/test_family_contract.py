@@ -65,6 +65,13 @@ def test_mixtures_are_distributions(fitted):
     assert np.all(np.asarray(model.alpha_) > 0)
 
 
+def test_a_task_without_sequences_has_the_prior_mixture(fitted):
+    model, tasks = fitted
+    assert model.transform([[]])[0] == pytest.approx([0.5, 0.5])
+    assert model.transform([[], tasks[0]])[1] == pytest.approx(model.transform(tasks[:1])[0])
+    assert model.held_out([[]], method="bound")[0] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_a_refit_with_any_weights_does_not_lower_its_objective(fitted):
     model, tasks = fitted
     topics = model.topics_
@@ -203,9 +210,9 @@ def test_more_topics_than_sequences_and_a_single_task_are_fine(case):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_batches_of_tasks_learn_too(case):
     name, options = case
-    tasks = some_tasks(name in CONTINUOUS, n_tasks=6)
+    tasks = [*some_tasks(name in CONTINUOUS, n_tasks=4), []]
     model = SequentialLDA(2, topic=name, seed=2, **options)
-    model.fit_stochastic(tasks, Pace(batch_tasks=2, epochs=2))
-    assert model.theta_.shape == (6, 2)
-    assert len(model.objective_) == 6
+    model.fit_stochastic(tasks, Pace(batch_tasks=1, epochs=2))
+    assert model.theta_.shape == (5, 2)
+    assert len(model.objective_) == 8
     assert np.isfinite(model.score(tasks))
