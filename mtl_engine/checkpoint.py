@@ -27,7 +27,8 @@ from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.model_card import model_card
 from mtl_engine.policies import Feedback
-from mtl_engine.training.events import Metrics, TrainingState
+from mtl_engine.training.events import TrainingState
+from mtl_engine.training.stopping import EarlyStopping, Metrics
 from mtl_engine.types import TaskSpec
 
 FORMAT = 1
@@ -97,6 +98,7 @@ def save_snapshot(state: TrainingState, folder: Path | str) -> None:
     """Write all that a training needs to go on; an older snapshot there is replaced."""
     values = {name: getattr(state, name) for name in vars(state) if name not in PARTS}
     values["history"] = [asdict(feedback) for feedback in state.history]
+    values["stopping"] = asdict(state.stopping)
     with written_then_moved(Path(folder)) as new:
         for part in PARTS:
             save_file(_contiguous(getattr(state, part)), new / f"{part}.safetensors")
@@ -112,6 +114,7 @@ def load_snapshot(folder: Path | str) -> TrainingState:
     except (OSError, ValueError) as error:
         raise EngineError(f"'{folder}' is not a whole snapshot of a training: {error}") from error
     values["history"] = tuple(Feedback(**feedback) for feedback in values["history"])
+    values["stopping"] = EarlyStopping(**values["stopping"])
     values["visits"] = tuple(values["visits"])
     return TrainingState(**values, **tensors)
 

@@ -45,7 +45,7 @@ class States:
         """Return the states of some sentences, in the given order."""
         if len(rows) == len(self.counts) and list(rows) == list(range(len(rows))):
             return self
-        starts = np.cumsum(self.counts) - self.counts
+        starts = starts_of(self.counts)
         words = [np.arange(starts[row], starts[row] + self.counts[row]) for row in rows]
         return States(
             words=self.words[torch.from_numpy(np.concatenate(words))],
@@ -183,6 +183,11 @@ class Head(nn.Module, ABC):
 def split_by(rows: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
     """Return one array per sentence from rows that lie one after another."""
     return np.split(rows, np.cumsum(counts)[:-1])
+
+
+def starts_of(counts: np.ndarray) -> np.ndarray:
+    """Return where each sentence's rows begin."""
+    return np.cumsum(counts) - counts
 
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:

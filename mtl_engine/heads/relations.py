@@ -6,7 +6,6 @@ While learning, the gold spans are always among the kept. An answer links only s
 parent's answer.
 """
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.errors import EngineError
-from mtl_engine.heads.candidates import Candidates, candidate_number
-from mtl_engine.heads.interface import Head, Parent, Reading, States, softmax, split_by
+from mtl_engine.heads.candidates import candidate_number
+from mtl_engine.heads.interface import Head, Parent, Reading, States, softmax, starts_of
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.heads.nested_spans import (
     NOTHING,
@@ -25,6 +24,8 @@ from mtl_engine.heads.nested_spans import (
     SpanVectors,
     sum_per_word,
 )
+from mtl_engine.heads.relation_reading import RelationReading, RelationScores
+from mtl_engine.heads.span_pairs import N_DISTANCES, distances, mean_between, ordered_pairs
 from mtl_engine.types import Answer, TaskSpec
 
 
@@ -33,18 +34,6 @@ class RelationTarget:
     """A sentence's relations between its candidate spans."""
 
     pairs: dict[tuple[int, int], int]  # candidates of the sentence -> label number
-
-
-@dataclass(frozen=True)
-class RelationScores:
-    """Logits of every ordered pair of kept spans."""
-
-    states: States
-    parent: SpanScores
-    first: np.ndarray  # (P,) candidate
-    second: np.ndarray  # (P,) candidate
-    counts: np.ndarray  # (B,) pairs of each sentence
-    logits: Tensor  # (P, 1 + labels)
 
 
 class RelationHead(Head):
@@ -110,7 +99,7 @@ class RelationHead(Head):
     ) -> Tensor:
         assert parent is not None, "the model always brings the parent's scores"
         kept = self._kept(parent.scores)
-        starts = _starts(parent.scores.spans.counts)
+        starts = starts_of(parent.scores.spans.counts)
         for number, (target, gold) in enumerate(zip(targets, parent.targets, strict=True)):
             linked = np.array([*sum(target.pairs, ())], dtype=np.int64)
             marked = np.flatnonzero(gold) if gold is not None else linked
@@ -145,7 +134,7 @@ class RelationHead(Head):
     def _kept(self, parent: SpanScores) -> list[np.ndarray]:
         """Return the candidates kept of each sentence, ascending."""
         no_span = softmax(parent.logits.detach().numpy())[:, NOTHING]
-        starts = _starts(parent.spans.counts)
+        starts = starts_of(parent.spans.counts)
         kept = []
         for row, (start, count) in enumerate(zip(starts, parent.spans.counts, strict=True)):
             n = min(int(self.keep * parent.states.counts[row]), int(count), self.max_kept)
@@ -157,7 +146,7 @@ class RelationHead(Head):
     def _pair_scores(
         self, states: States, parent: SpanScores, kept: list[np.ndarray]
     ) -> RelationScores:
-        first, second = _ordered_pairs(kept)
+        first, second = ordered_pairs(kept)
         used = np.concatenate(kept)
         place = np.zeros(len(parent.spans.start), dtype=np.int64)
         place[used] = np.arange(len(used))
@@ -168,7 +157,7 @@ class RelationHead(Head):
         hidden = (
             self.first(vectors)[torch.from_numpy(place[first])]
             + self.second(vectors)[torch.from_numpy(place[second])]
-            + self.distance(torch.from_numpy(_distances(spans.start, first, second)))
+            + self.distance(torch.from_numpy(distances(spans.start, first, second)))
             + mean_between(self.between(states.words), spans, first, second)
         )
         return RelationScores(
@@ -183,7 +172,7 @@ class RelationHead(Head):
     def _gold(
         self, scores: RelationScores, targets: Sequence[RelationTarget], sentence: np.ndarray
     ) -> np.ndarray:  # (P,)
-        starts = _starts(scores.parent.spans.counts)
+        starts = starts_of(scores.parent.spans.counts)
         gold = np.zeros(len(sentence), dtype=np.int64)
         n_candidates = len(scores.parent.spans.start)
         codes = scores.first * n_candidates + scores.second  # ascending: pairs are in order
@@ -194,109 +183,3 @@ class RelationHead(Head):
                 if found < len(codes) and codes[found] == code:
                     gold[found] = label
         return gold
-
-
-class RelationReading(Reading):
-    """Links between spans of the parent's answer."""
-
-    def __init__(
-        self, task: TaskSpec, scores: RelationScores, rows: np.ndarray, spans: SpanReading
-    ) -> None:
-        self.task = task
-        self.scores = scores
-        self.rows = rows  # (P, 1 + labels)
-        self.spans = spans
-
-    def probabilities(self) -> list[np.ndarray]:
-        return split_by(self.rows, self.scores.counts)
-
-    def is_judged(self) -> np.ndarray:
-        return self.scores.counts > 0
-
-    def answers(self) -> list[Answer]:
-        return [[self._relation(pair) for pair in chosen] for chosen in self._chosen()]
-
-    def item_confidence(self) -> list[list[float]]:
-        best = self.rows.max(1) if len(self.rows) else np.empty(0)
-        return [best[chosen].tolist() for chosen in self._chosen()]
-
-    def expected_items(self) -> np.ndarray:
-        likely = 1 - self.rows[:, NOTHING]
-        sentence = np.repeat(np.arange(len(self.scores.counts)), self.scores.counts)
-        return np.bincount(sentence, likely, minlength=len(self.scores.counts))
-
-    def votes(self) -> list[np.ndarray]:
-        """Return (m,) per sentence: a digest of the relations whose first span begins there.
-
-        The kept spans differ between passes; the words do not.
-        """
-        votes = []
-        for relations, count in zip(self.answers(), self.scores.states.counts, strict=True):
-            vote = np.zeros(count, dtype=np.int64)
-            for start in {relation[0] for relation in relations}:
-                own = [relation for relation in relations if relation[0] == start]
-                vote[start] = 1 + zlib.crc32(repr(own).encode())
-            votes.append(vote)
-        return votes
-
-    def _chosen(self) -> list[np.ndarray]:
-        is_answer = np.zeros(len(self.scores.parent.spans.start), dtype=bool)
-        is_answer[np.concatenate(self.spans.chosen())] = True
-        is_linked = is_answer[self.scores.first] & is_answer[self.scores.second]
-        labels = self.rows.argmax(1) if len(self.rows) else np.empty(0, dtype=np.int64)
-        starts = _starts(self.scores.counts)
-        return [
-            self._sorted(start + np.flatnonzero((labels * is_linked)[start : start + count]))
-            for start, count in zip(starts, self.scores.counts, strict=True)
-        ]
-
-    def _sorted(self, chosen: np.ndarray) -> np.ndarray:
-        relations = [self._relation(pair) for pair in chosen]
-        order = sorted(range(len(chosen)), key=lambda place: relations[place])
-        return chosen[order]
-
-    def _relation(self, pair: int) -> list[int | str]:
-        spans, scores = self.scores.parent.spans, self.scores
-        ends = [
-            int(edge[candidate])
-            for candidate in (scores.first[pair], scores.second[pair])
-            for edge in (spans.start, spans.end)
-        ]
-        return [*ends, self.task.labels[int(self.rows[pair].argmax()) - 1]]
-
-
-N_DISTANCES = 5
-
-
-def _distances(start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return buckets 0..10 of how far the second span begins from the first: 1, 2-3, 4-7, ..."""
-    apart = start[second] - start[first]
-    bucket = np.minimum(np.log2(np.abs(apart) + 1).astype(np.int64), N_DISTANCES)
-    return N_DISTANCES + np.sign(apart) * bucket
-
-
-def mean_between(
-    words: Tensor, spans: Candidates, first: np.ndarray, second: np.ndarray
-) -> Tensor:  # (P, d)
-    """Return the mean of the words (W, d) between two spans; 0 where there are none."""
-    low = np.minimum(spans.last_row[first], spans.last_row[second]) + 1
-    high = np.maximum(spans.first_row[first], spans.first_row[second])
-    size = torch.from_numpy(np.maximum(high - low, 0))
-    summed = torch.cat([words.new_zeros(1, words.shape[1]), words.cumsum(0)])
-    total = summed[torch.from_numpy(np.maximum(high, low))] - summed[torch.from_numpy(low)]
-    return total / size.clamp(min=1)[:, None]
-
-
-def _ordered_pairs(kept: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return first and second (P,) of all ordered pairs of two different spans, ascending."""
-    firsts, seconds = [], []
-    for spans in kept:
-        is_other = ~np.eye(len(spans), dtype=bool)
-        first, second = np.broadcast_arrays(spans[:, None], spans[None, :])
-        firsts.append(first[is_other])
-        seconds.append(second[is_other])
-    return np.concatenate(firsts), np.concatenate(seconds)
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.cumsum(counts) - counts

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.policies import Feedback
+from mtl_engine.training.stopping import EarlyStopping, Metrics
 
-Metrics: TypeAlias = Mapping[str, Mapping[str, float]]  # by task, by name
+Reason = Literal["finished", "patience", "cancelled"]
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,7 @@ class TrainingState:
     weights: dict[str, Tensor]
     best_weights: dict[str, Tensor]
     optimizer: dict[str, Tensor]
-    first_mean: float  # of the dev metrics at the first evaluation; below 0 before it
-    best_mean: float
-    best_step: int
-    best_metrics: Metrics
-    n_waiting: int  # evaluations since the best
+    stopping: EarlyStopping
     visits: tuple[int, ...]  # batches taken of each task
     history: tuple[Feedback, ...]  # what the policy has been told
     fingerprint: str  # of data, tasks and configuration
@@ -75,7 +72,7 @@ class End:
     """Training is over; the model holds the best weights."""
 
     step: int
-    reason: Literal["finished", "patience", "cancelled"]
+    reason: Reason
     model: MultiTaskModel = field(repr=False, compare=False)
     metrics: Metrics  # of the best evaluation; empty without dev sentences
     mean: float

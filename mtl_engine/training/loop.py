@@ -5,13 +5,12 @@ same updates, to the bit, as one that was never interrupted.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from mtl_engine.batching import Shuffled
 from mtl_engine.config import EngineConfig
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
@@ -24,6 +23,7 @@ from mtl_engine.training.events import (
     End,
     Evaluation,
     Event,
+    Reason,
     Step,
     TrainingState,
     geometric_mean,
@@ -36,7 +36,9 @@ from mtl_engine.training.optimizer import (
     new_optimizer,
     set_learning_rate,
 )
+from mtl_engine.training.schedule import Schedule
 from mtl_engine.training.steps import Learner
+from mtl_engine.training.stopping import EarlyStopping
 from mtl_engine.training.warm_start import adopt_weights
 from mtl_engine.types import Example, TaskSpec
 
@@ -85,50 +87,36 @@ class _Run:
     ) -> None:
         self.model, self.dev = model, dev
         self.config = model.config.training
-        self.store = open_features(model.encoder, cache_dir)
-        self.data = read_examples(model, examples)
-        self.learner = Learner(model, self.data, self.store)
-        self.optimizer = new_optimizer(model, self.config)
         self.names = [task.name for task in model.tasks]
-        self.sizes = [len(self.data.targets[name]) for name in self.names]
-        self.policy = policy or named_policy(
-            self.config.policy, self.sizes, self.config.policy_temperature
-        )
-        self._lay_out_steps()
+        self.store = open_features(model.encoder, cache_dir)
+        data = read_examples(model, examples)
+        self.learner = Learner(model, data, self.store)
+        self.optimizer = new_optimizer(model, self.config)
+        sizes = [len(data.targets[name]) for name in self.names]
+        named = named_policy(self.config.policy, sizes, self.config.policy_temperature)
+        self.policy = policy or named
+        self.schedule = Schedule(data, self.names, self.config, is_joint=self.policy is None)
         self.fingerprint = examples_hash([*examples, *dev]) + repr((model.config, model.tasks))
-        self.step, self.n_waiting, self.best_step = 0, 0, 0
-        self.first_mean = self.best_mean = -1.0
-        self.best_metrics: dict[str, dict[str, float]] = {}
+        self.stopping = EarlyStopping(self.config.patience)
         self.best_weights = self._learned()
+        self.step = 0
         self.visits = [0] * len(self.names)
         self.history: list[Feedback] = []
 
-    def _lay_out_steps(self) -> None:
-        cfg, labelled = self.config, self.data.labelled_rows()
-        if not len(labelled):
-            raise EngineError("None of the training sentences is labelled for any of the tasks.")
-        self.joint = Shuffled(labelled, cfg.batch_size, (cfg.seed, 0))
-        self.streams = [
-            Shuffled(self.data.rows(name), cfg.batch_size, (cfg.seed, 1 + number))
-            for number, name in enumerate(self.names)
-        ]
-        n_drawn = len(labelled) if self.policy is None else sum(self.sizes)
-        self.steps_per_epoch = -(-n_drawn // cfg.batch_size)
-        self.n_steps = self.steps_per_epoch * cfg.epochs_for(len(labelled))
-
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
         """Yield the events from the current step on."""
-        while self.step < self.n_steps:
+        has_dev = any(set(example.labels) & set(self.names) for example in self.dev)
+        while self.step < self.schedule.n_steps:
             if should_stop():
                 yield self._end("cancelled")
                 return
             yield self._make_step()
-            if self._is_time_to_evaluate():
+            if has_dev and self.schedule.is_time_to_evaluate(self.step):
                 evaluation, is_best = self._evaluate()
                 yield evaluation
                 if is_best:
                     yield Best(**vars(evaluation))
-                if self.config.patience and self.n_waiting >= self.config.patience:
+                if self.stopping.is_over:
                     yield self._end("patience")
                     return
         yield self._end("finished")
@@ -140,11 +128,7 @@ class _Run:
             weights=_copies(self.model.state_dict()),
             best_weights=_copies(self.best_weights),
             optimizer=export_state(self.optimizer, self.model),
-            first_mean=self.first_mean,
-            best_mean=self.best_mean,
-            best_step=self.best_step,
-            best_metrics=dict(self.best_metrics),
-            n_waiting=self.n_waiting,
+            stopping=replace(self.stopping),
             visits=tuple(self.visits),
             history=tuple(self.history),
             fingerprint=self.fingerprint,
@@ -159,10 +143,8 @@ class _Run:
             )
         self.model.load_state_dict(state.weights)
         import_state(self.optimizer, self.model, state.optimizer)
-        self.step, self.n_waiting = state.step, state.n_waiting
-        self.first_mean, self.best_mean = state.first_mean, state.best_mean
-        self.best_step = state.best_step
-        self.best_metrics = {task: dict(values) for task, values in state.best_metrics.items()}
+        self.step = state.step
+        self.stopping = replace(state.stopping)
         self.best_weights = _copies(state.best_weights)
         self.visits = list(state.visits)
         self.history = list(state.history)
@@ -172,18 +154,18 @@ class _Run:
 
     def _make_step(self) -> Step:
         self.step += 1
-        rate = set_learning_rate(self.optimizer, self.config, self.step, self.n_steps)
+        rate = set_learning_rate(self.optimizer, self.config, self.step, self.schedule.n_steps)
         probabilities: tuple[float, ...] | None = None
         if self.policy is None:
-            losses = self._update(self.joint.batch(self.step - 1).tolist(), self.names)
+            losses = self._update(self.schedule.joint_rows(self.step), self.names)
         else:
             weights = np.asarray(self.policy.probabilities(self.step), dtype=float)
             losses = self._drawn_update(self.policy, weights)
             probabilities = tuple(weights.tolist())
         return Step(
             step=self.step,
-            n_steps=self.n_steps,
-            epoch=self._epoch(),
+            n_steps=self.schedule.n_steps,
+            epoch=self.schedule.epoch(self.step),
             tasks=tuple(losses),
             probabilities=probabilities,
             losses=losses,
@@ -193,9 +175,9 @@ class _Run:
 
     def _drawn_update(self, policy: TaskPolicy, weights: np.ndarray) -> dict[str, float]:
         rng = np.random.default_rng([self.config.seed, self.step])
-        number = draw(weights, np.array(self.sizes) > 0, rng)
+        number = draw(weights, self.schedule.is_open, rng)
         name = self.names[number]
-        rows = self.streams[number].batch(self.visits[number]).tolist()
+        rows = self.schedule.task_rows(number, self.visits[number])
         self.visits[number] += 1
         before = self.learner.plain_loss(rows, name) if policy.needs_gain else None
         losses = self._update(rows, [name])
@@ -212,36 +194,23 @@ class _Run:
     def _apply(self) -> None:
         clipped_step(self.optimizer, self.model, self.config.clip)
 
-    def _is_time_to_evaluate(self) -> bool:
-        every = self.steps_per_epoch * self.config.evaluate_every
-        is_due = self.step % every == 0 or self.step == self.n_steps
-        return is_due and any(set(example.labels) & set(self.names) for example in self.dev)
-
     def _evaluate(self) -> tuple[Evaluation, bool]:
         results = evaluate(self.model, self.dev, features=self.store, is_greedy=True)
         mean = geometric_mean(result.main for result in results.values())
         metrics = {name: dict(result.metrics) for name, result in results.items()}
-        if self.first_mean < 0:
-            self.first_mean = mean
-        is_best = mean >= self.best_mean
+        is_best = self.stopping.note(self.step, mean, metrics)
         if is_best:
-            self.best_mean, self.best_step, self.best_metrics = mean, self.step, metrics
             self.best_weights = self._learned()
-            self.n_waiting = 0
-        elif self.best_mean > self.first_mean:  # before it has risen, waiting does not count
-            self.n_waiting += 1
-        found = Evaluation(self.step, self._epoch(), metrics, mean, self.snapshot)
-        return found, is_best
+        epoch = self.schedule.epoch(self.step)
+        return Evaluation(self.step, epoch, metrics, mean, self.snapshot), is_best
 
-    def _end(self, reason: Any) -> End:
-        if self.best_step:
+    def _end(self, reason: Reason) -> End:
+        if self.stopping.best_step:
             self.model.load_state_dict(self.best_weights, strict=False)
         self.model.zero_grad(set_to_none=True)
         self.model.eval()
-        return End(self.step, reason, self.model, self.best_metrics, max(0.0, self.best_mean))
-
-    def _epoch(self) -> int:
-        return (self.step - 1) // self.steps_per_epoch + 1
+        mean = max(0.0, self.stopping.best_mean)
+        return End(self.step, reason, self.model, self.stopping.best_metrics, mean)
 
     def _learned(self) -> dict[str, Tensor]:
         return {name: w.detach().clone() for name, w in learning_parameters(self.model)}

@@ -1,0 +1,215 @@
+"""How good ST, SMT and CMT are with cross-entropy and label smoothing.
+
+python -m benchmarks.engine_quality --dataset atis --seeds 0 1 2 --results FILE.jsonl
+
+Each run trains on a random sample drawn with its seed, chooses the epoch on random development
+sentences and is scored once on the same test sentences for all runs. Finished runs are appended to
+the results file, and are not run again; ``--report`` prints the table of a results file.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import torch
+
+from benchmarks.engine_data import read_dataset
+from mtl_engine.confidence import overconfidence_error
+from mtl_engine.config import EngineConfig
+from mtl_engine.evaluation import evaluate
+from mtl_engine.training import End, train
+from mtl_engine.types import Example, TaskSpec
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a dataset is used."""
+
+    n_train: int
+    n_dev: int
+    n_test: int
+    smoothing: float
+    training: dict[str, Any]
+
+
+PROTOCOLS = {
+    "atis": Protocol(500, 100, 893, 0.1, {}),
+    "ewt_ner": Protocol(1250, 200, 400, 0.2, {"head_factor": 5.0, "epochs": 6}),
+    "scierc": Protocol(1861, 275, 551, 0.1, {"epochs": 6}),
+}
+MODELS = ("ST", "SMT", "CMT")
+LOSSES = ("CE", "LS")
+
+
+def main() -> None:
+    """Run what is missing, or print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--dataset", choices=PROTOCOLS, default="atis")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--models", choices=MODELS, nargs="+", default=MODELS)
+    parser.add_argument("--losses", choices=LOSSES, nargs="+", default=LOSSES)
+    parser.add_argument("--frozen-layers", type=int, default=2)
+    parser.add_argument("--encoder", choices=["transformer", "tiny"], default="transformer")
+    parser.add_argument("--limit", type=int, help="sentences of each split, for a quick try")
+    parser.add_argument("--epochs", type=int, help="instead of the protocol's")
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--report", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.report:
+        print(table(read_results(arguments.results)))
+        return
+    torch.set_num_threads(1)
+    run_missing(arguments)
+
+
+def run_missing(arguments: argparse.Namespace) -> None:
+    """Run each combination that the results file does not have yet, and append it."""
+    splits, tasks = read_dataset(arguments.dataset, arguments.data)
+    for seed in arguments.seeds:
+        sample = draw(splits, PROTOCOLS[arguments.dataset], seed, arguments.limit)
+        for loss in arguments.losses:
+            for model in arguments.models:
+                key = {
+                    "dataset": arguments.dataset,
+                    "n": len(sample["train"]),
+                    "model": model,
+                    "loss": loss,
+                    "frozen_layers": arguments.frozen_layers,
+                    "seed": seed,
+                }
+                if any(key.items() <= row.items() for row in read_results(arguments.results)):
+                    continue
+                row = {**key, **run(sample, tasks, settings(arguments, model, loss, seed))}
+                with arguments.results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+
+
+def draw(
+    splits: dict[str, list[Example]], protocol: Protocol, seed: int, limit: int | None
+) -> dict[str, list[Example]]:
+    """Return this seed's training and dev sentences, and the test sentences of all seeds."""
+    sizes = {"train": protocol.n_train, "dev": protocol.n_dev, "test": protocol.n_test}
+    sample = {}
+    for number, (name, size) in enumerate(sizes.items()):
+        rng = np.random.default_rng([0 if name == "test" else seed, number])
+        rows = rng.permutation(len(splits[name]))[: min(size, limit or size)]
+        sample[name] = [splits[name][row] for row in rows]
+    return sample
+
+
+def settings(arguments: argparse.Namespace, model: str, loss: str, seed: int) -> EngineConfig:
+    """Return the configuration of one run."""
+    protocol = PROTOCOLS[arguments.dataset]
+    training = {
+        **protocol.training,
+        "seed": seed,
+        "label_smoothing": protocol.smoothing if loss == "LS" else 0.0,
+    }
+    if arguments.epochs:
+        training["epochs"] = arguments.epochs
+    return EngineConfig.from_dict(
+        {
+            "encoder": {"kind": arguments.encoder, "frozen_layers": arguments.frozen_layers},
+            "model": {"architecture": model},
+            "training": training,
+        }
+    )
+
+
+def run(
+    sample: dict[str, list[Example]], tasks: Sequence[TaskSpec], config: EngineConfig
+) -> dict[str, Any]:
+    """Return the test scores, overconfidence and CPU seconds of one architecture."""
+    found: dict[str, Any] = {"scores": {}, "oe": {}, "confidence": {}, "accuracy": {}, "cpu_s": 0.0}
+    for group, judged in task_groups(tasks, config.model.architecture):
+        start = time.process_time()
+        names = {task.name for task in group}
+        train_set, dev, test = (only(sample[name], names) for name in ("train", "dev", "test"))
+        *_, end = train(train_set, dev, group, config)
+        assert isinstance(end, End)
+        found["cpu_s"] += time.process_time() - start
+        results = evaluate(end.model, test)
+        for name in judged:
+            result = results[name]
+            found["scores"][name] = {k: round(100 * v, 2) for k, v in result.metrics.items()}
+            oe = overconfidence_error(result.confidence, result.accuracy)
+            found["oe"][name] = round(oe, 4)
+            found["confidence"][name] = round(float(result.confidence.mean()), 3)
+            found["accuracy"][name] = round(float(result.accuracy.mean()), 3)
+    return {**found, "cpu_s": round(found["cpu_s"], 1)}
+
+
+def task_groups(
+    tasks: Sequence[TaskSpec], architecture: str
+) -> Iterator[tuple[list[TaskSpec], list[str]]]:
+    """Yield the tasks that learn together and those judged on that model.
+
+    In ST each task learns alone, relations with their spans.
+    """
+    if architecture != "ST":
+        yield list(tasks), [task.name for task in tasks]
+        return
+    for task in tasks:
+        group = [other for other in tasks if other.name in (task.name, task.parent)]
+        yield group, [task.name]
+
+
+def only(examples: Sequence[Example], names: set[str]) -> list[Example]:
+    """Return the sentences with the answers to some tasks only."""
+    return [
+        Example(e.tokens, {name: a for name, a in e.labels.items() if name in names}, e.id)
+        for e in examples
+    ]
+
+
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """Return the finished runs."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return a Markdown table: all seeds' main scores and overconfidence errors, and their mean."""
+    lines = []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        own = [row for row in rows if row["dataset"] == dataset]
+        tasks = sorted(own[0]["scores"])
+        lines += [
+            f"\n{dataset}, n = {own[0]['n']}, {own[0]['frozen_layers']} layers frozen",
+            "",
+            "| model | loss | "
+            + " | ".join(f"{task} {list(own[0]['scores'][task])[-1]} | OE" for task in tasks)
+            + " | CPU s |",
+            "|---|---|" + "---|---|" * len(tasks) + "---|",
+        ]
+        for key in dict.fromkeys((row["model"], row["loss"]) for row in own):
+            some = [row for row in own if (row["model"], row["loss"]) == key]
+            cells = []
+            for task in tasks:
+                cells.append(_cell([list(row["scores"][task].values())[-1] for row in some], 1))
+                cells.append(_cell([row["oe"][task] for row in some], 3))
+            cells.append(_cell([row["cpu_s"] for row in some], 0))
+            lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(values: Sequence[float], digits: int) -> str:
+    each = " / ".join(f"{value:.{digits}f}" for value in values)
+    return f"{np.mean(values):.{digits}f} ({each})"
+
+
+if __name__ == "__main__":
+    main()
