@@ -8,6 +8,8 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.answers import Problem
+from annotation.errors import InvalidInput, unknown_name
 from annotation.models import Annotation, Gold, GoldVersion, Project, Sentence, Task
 from annotation.selectors.answer_rules import TaskRules, answer_rules
 from annotation.services.checking import checked_answers
@@ -27,13 +29,16 @@ def decide(
     Relations are checked against the spans decided with them, or else against the spans' gold.
     """
     rules = answer_rules(project.pk)
+    unknown = [name for name in answers if name not in rules]
+    if unknown:
+        raise InvalidInput([Problem(name, unknown_name("task", name, rules)) for name in unknown])
     context = {
         gold.task.name: gold.value
         for gold in Gold.objects.filter(sentence=sentence).select_related("task")
     }
     checked = checked_answers(
         answers=answers,
-        wanted=[name for name in rules if name in answers] or list(answers),
+        wanted=[name for name in rules if name in answers],
         rules=rules,
         tokens=sentence.tokens,
         context=context,

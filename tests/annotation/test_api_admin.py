@@ -171,6 +171,8 @@ def test_gold_obeys_the_rules_of_answers(api, project_id, disputed):
     answer = _post(api, path, {"answers": {"Entities": [[0, 9, "PER"]]}})
     assert answer.status_code == 400
     assert "Entities.0" in answer.json()["error"]["fields"]
+    answer = _post(api, path, {"answers": {"Topics": "sales"}})
+    assert "Did you mean 'Topic'?" in answer.json()["error"]["fields"]["Topics"][0]
     assert not Gold.objects.exists()
 
 
