@@ -19,6 +19,7 @@ from annotation.pages import (
     signing_in,
     tasks,
     theme,
+    working_styles,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -59,6 +60,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "projects/<int:project_id>/rounds/<int:number>/cancel/", rounds.cancel, name="cancel-round"
     ),
     path("projects/<int:project_id>/rounds/<int:number>/retry/", rounds.retry, name="retry-round"),
+    path(
+        "projects/<int:project_id>/working-styles/",
+        working_styles.working_styles,
+        name="working-styles",
+    ),
     path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
     path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),
     path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),

@@ -22,7 +22,7 @@ FOR_CURATORS = (
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task new-labels members change-member withdraw"
-    " plan-round cancel-round retry-round"
+    " plan-round cancel-round retry-round working-styles"
 )
 ADMIN = "admin"
 FOR_ADMINS = "let-in"

@@ -1,0 +1,66 @@
+"""Studies in the browser: what was swept and what came out."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from analysis.models import Study
+from analysis.report.writing import as_csv, comparison_table, score_table
+from analysis.selectors import study_report
+from annotation.models import Role
+from annotation.pages.frame import render_in_project
+from annotation.selectors.access import get_project
+
+
+@login_required
+@require_GET
+def studies(request: HttpRequest, project_id: int) -> HttpResponse:
+    """List the studies of this server; only admins see them, as they may hold any data."""
+    project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    rows = (
+        Study.objects.order_by("-created_at") if request.user.is_superuser else Study.objects.none()
+    )
+    context = {
+        "rows": [
+            {"study": row, "n_runs": row.runs.filter(state="finished").count()} for row in rows
+        ],
+    }
+    return render_in_project(request, "analysis/studies.html", project, "studies", context)
+
+
+@login_required
+@require_GET
+def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
+    """Show a study's tables and curves, or return its scores as CSV."""
+    project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    found = Study.objects.filter(pk=study_id).first() if request.user.is_superuser else None
+    if found is None:
+        raise Http404("No such study.")
+    report = study_report(found)
+    if request.GET.get("format") == "csv":
+        return HttpResponse(
+            as_csv(report),
+            content_type="text/csv",
+            headers={"Content-Disposition": 'attachment; filename="scores.csv"'},
+        )
+    context = {
+        "study": found,
+        "report": report,
+        "scores": score_table(report) if report.n_runs else [],
+        "comparisons": [(metric, comparison_table(report, metric)) for metric in report.metrics],
+        "curves": {
+            metric: [
+                {
+                    "name": ", ".join(map(str, group)) or "all runs",
+                    "points": [
+                        {"n": step, "score": m.value, "low": m.low, "high": m.high}
+                        for step, m in points
+                    ],
+                }
+                for group, points in groups.items()
+            ]
+            for metric, groups in report.curves.items()
+            if groups
+        },
+    }
+    return render_in_project(request, "analysis/study.html", project, "studies", context)
