@@ -19,18 +19,23 @@ def map_rows(
 
     `possible` marks the outcomes that can happen at all, the others get probability 0.
     """
-    allowed = np.broadcast_to(np.True_ if possible is None else possible, counts.shape)
-    mass = np.where(allowed, counts + pseudo, 0.0)
+    mass = counts + pseudo
+    if possible is not None:
+        mass *= possible
     totals = mass.sum(axis=-1, keepdims=True)
+    if (totals > 0).all():
+        return np.asarray(mass / totals)
+    allowed = np.broadcast_to(np.True_ if possible is None else possible, counts.shape)
     uniform = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
     return np.asarray(np.where(totals > 0, mass / np.where(totals > 0, totals, 1.0), uniform))
 
 
 def log_pseudo(rows: FloatArray, pseudo: FloatArray | float) -> float:
-    """The log prior that goes with map_rows: sum of pseudo * log rows, 0 * log 0 = 0."""
-    weight = np.broadcast_to(pseudo, rows.shape)
-    used = (weight > 0) & (rows > 0)
-    return float((weight[used] * np.log(rows[used])).sum())
+    """The log prior that goes with map_rows: sum of pseudo * log rows.
+
+    Outcomes that cannot happen have pseudo 0 and count nothing.
+    """
+    return float((np.log(np.where(rows > 0, rows, 1.0)) * pseudo).sum())
 
 
 def check_pseudo_counts(pseudo_count: float, shrinkage: float) -> None:

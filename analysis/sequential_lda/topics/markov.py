@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from analysis.errors import AnalysisError
 from ..arrays import FloatArray, IntArray
 from ..corpus import Sequences
 from ..space import Alphabet
-from .categorical import check_pseudo_counts, log_of, log_pseudo, map_rows
+from .categorical import check_pseudo_counts, log_of, map_rows
 from .contexts import Contexts
 from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
 
@@ -77,8 +78,8 @@ class MarkovTopics:
 
     def log_likelihood(self, prepared: csr_matrix) -> FloatArray:
         """log p_k of every sequence: counts times log rows."""
-        logs = log_of(self.rows).reshape(len(self.rows), -1)
-        return np.asarray(prepared @ np.ascontiguousarray(logs.T))
+        flat = np.ascontiguousarray(self._logs.reshape(len(self.rows), -1).T)
+        return np.asarray(prepared @ flat)
 
     def statistics(self, prepared: csr_matrix, weights: FloatArray) -> Statistics:
         """Weighted counts of every (context, outcome)."""
@@ -96,7 +97,8 @@ class MarkovTopics:
 
     def log_prior(self) -> float:
         """Pseudo-observations times the logs of their probabilities."""
-        return log_pseudo(self.rows, self.pseudo)
+        counted = self.pseudo > 0
+        return float((self._logs[:, counted] * self.pseudo[counted]).sum())
 
     def trace(self, sequence: IntArray) -> Trace:
         """One look-up per step."""
@@ -132,6 +134,10 @@ class MarkovTopics:
         names = [self.contexts.name(c) for c in range(min(len(self.contexts), 40))]
         shown = self.rows[:, : len(names)]
         return [Picture("next step", shown, tuple(names), outcome_names(self.space))]
+
+    @cached_property
+    def _logs(self) -> FloatArray:
+        return log_of(self.rows)
 
     @property
     def initial(self) -> FloatArray:
