@@ -189,7 +189,7 @@ def _check_names(
     names: set[str] = set()
     for task, path in zip(tasks, paths, strict=True):
         if task.name and task.name in names:
-            problems.append(Problem(f"{path}.name", f"The task '{task.name}' is there twice."))
+            problems.append(Problem(f"{path}.name", f"The task '{task.name}' is there already."))
         names.add(task.name)
 
 

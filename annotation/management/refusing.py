@@ -5,6 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import Refused
+from annotation.formats.records import FormatError
+from mtl_engine.errors import EngineError
 
 
 class RefusingCommand(BaseCommand):
@@ -19,5 +21,5 @@ class RefusingCommand(BaseCommand):
         """Run the command; what a service or the disk refuses becomes an error message."""
         try:
             return super().execute(*args, **options)
-        except (Refused, OSError) as error:
+        except (Refused, FormatError, EngineError, OSError) as error:
             raise CommandError(str(error)) from error

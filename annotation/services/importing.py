@@ -101,7 +101,9 @@ def _store(
     progress: Progress | None,
 ) -> None:
     """Write a corpus; the caller holds the transaction, in which nothing is computed."""
-    project = Project.objects.select_for_update().get(pk=corpus.project_id)
+    project = Project.objects.select_for_update().filter(pk=corpus.project_id).first()
+    if project is None:
+        raise Conflict("The project was deleted meanwhile.")
     _refuse_used_corpus_name(project, corpus.name)
     _grow_label_sets(project, found)
     corpus.save()

@@ -1,6 +1,6 @@
 """Making and changing projects, their tasks and their labels."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -81,27 +81,18 @@ def update_project(*, project: Project, changes: Mapping[str, Any]) -> Project:
 
 @transaction.atomic
 def add_task(*, project: Project, task: Mapping[str, Any]) -> Task:
-    """Add one question to a project that already has some."""
-    present = list(project.tasks.all())
+    """Add one question to a project; a label whose key gets another meaning by it has a new one."""
+    present = list(project.tasks.select_related("parent").prefetch_related("labels"))
+    reserved = reserved_keys({*(t.kind for t in present), str(task.get("kind"))})
     problems: list[Problem] = []
-    parents = [
-        {"name": t.name, "kind": "spans", "labels": [], "open": True}
-        for t in present
-        if t.kind == Task.Kind.SPANS
-    ]
-    specs = read_tasks([*parents, dict(task)], problems)
-    problems = [
-        Problem(p.path.removeprefix(f"tasks.{len(parents)}").lstrip("."), p.message)
-        for p in problems
-    ]
-    if any(t.name == specs[-1].name for t in present):
-        problems.append(Problem("name", f"The task '{specs[-1].name}' is there already."))
+    *specs, new = read_tasks([*(_as_written(t, reserved) for t in present), dict(task)], problems)
     if problems:
-        raise InvalidInput(problems)
-    for label in specs[-1].labels:
-        label.key = ""  # allocated below, next to the keys that are in use
-    _create_tasks(project, [specs[-1]], first_position=len(present))
-    return project.tasks.get(name=specs[-1].name)
+        own = f"tasks.{len(present)}"
+        raise InvalidInput([Problem(p.path.removeprefix(own)[1:], p.message) for p in problems])
+    for before, after in zip(present, specs, strict=True):
+        _change_keys(before, after)
+    _create_tasks(project, [new], first_position=len(present))
+    return project.tasks.get(name=new.name)
 
 
 @transaction.atomic
@@ -154,6 +145,23 @@ def _labels(task: Task, spec: ProjectTaskSpec, taken: set[str]) -> list[Label]:
         taken.add(key)
         labels.append(Label(task=task, name=label.name, position=i, colour=label.colour, key=key))
     return labels
+
+
+def _as_written(task: Task, reserved: Collection[str]) -> dict[str, Any]:
+    """Return a stored task as a project file would write it, without the keys it must give up."""
+    labels = [
+        {"name": label.name, "key": "" if label.key in reserved else label.key}
+        for label in task.labels.all()
+    ]
+    written: dict[str, Any] = {"name": task.name, "kind": task.kind, "labels": labels, "open": True}
+    return {**written, "parent": task.parent.name} if task.parent else written
+
+
+def _change_keys(task: Task, spec: ProjectTaskSpec) -> None:
+    for label, wanted in zip(task.labels.all(), spec.labels, strict=True):
+        if label.key != wanted.key and label.key:
+            label.key = wanted.key
+            label.save(update_fields=["key"])
 
 
 def _taken_keys(project: Project) -> set[str]:

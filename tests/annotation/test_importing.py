@@ -12,7 +12,7 @@ from annotation.formats.options import ReadOptions
 from annotation.import_report import ImportRefused
 from annotation.models import Annotation, Corpus, Gold, Label, Sentence, Suggestion
 from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project
+from annotation.services.projects import create_project, delete_project
 
 CONLLU = """\
 # sent_id = s1
@@ -118,6 +118,15 @@ def test_a_corpus_name_is_used_once_a_project(project):
     with pytest.raises(Conflict, match="a corpus 'harbour' already"):
         load(project, CONLLU)
     load(project, CONLLU, name="again")
+
+
+def test_a_project_that_is_deleted_meanwhile_gets_nothing(project):
+    def progress(stage, n_done, n_total):
+        delete_project(project=project)
+
+    with pytest.raises(Conflict, match="deleted meanwhile"):
+        load(project, "a b\n" * 2000, format="text", labels="none", progress=progress)
+    assert not Sentence.objects.exists()
 
 
 def test_an_unknown_format_is_named_with_the_known_ones(project):
@@ -263,6 +272,8 @@ def test_the_command_ends_with_status_1_and_every_bad_row(project, tmp_path):
         assert caught.value.returncode == 1
         assert f"{file}:3: task 'entities': No label 'SHIP'" in str(caught.value)
         assert f"{file}:9: task 'entities': No label 'BAY'" in str(caught.value)
+    with pytest.raises(CommandError, match="No format 'conlu'"):
+        call_command("import_corpus", "Harbour", str(file), "--format=conlu", "--labels=gold")
     with pytest.raises(CommandError, match="No such file"):
         call_command("import_corpus", "Harbour", "nowhere", "--format=conllu", "--labels=gold")
     with pytest.raises(CommandError, match=r"No project 'Harbor'. Did you mean 'Harbour'"):

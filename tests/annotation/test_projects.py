@@ -105,7 +105,7 @@ def test_every_problem_is_named_with_its_path():
     assert "Did you mean 'name'?" in found["nam"]
     assert found["overlap"] == "0 is not a whole number from 1 to 100."
     assert "Did you mean 'spans'?" in found["tasks.0.kind"]
-    assert found["tasks.1.name"] == "The task 'e' is there twice."
+    assert found["tasks.1.name"] == "The task 'e' is there already."
     assert found["tasks.1.labels.1.name"] == "The label 'A' is there twice."
     assert "Known: guidelines, kind, labels, name" in found["tasks.1.colour"]
     assert found["tasks.2.parent"] == "No spans task 'nobody'. Known: e."
@@ -210,6 +210,24 @@ def test_a_task_is_added_with_the_keys_that_are_free(project):
         add_task(project=project, task={"name": "more", "kind": "classes", "labels": ["x"]})
     with pytest.raises(InvalidInput, match=r"^parent: No spans task"):
         add_task(project=project, task={"name": "n", "kind": "relations", "parent": "pos"})
+
+
+def test_a_task_that_takes_a_key_for_itself_moves_the_label_that_had_it(db):
+    spans = {"name": "t", "kind": "spans", "labels": [{"name": "ROAD", "key": "r"}, "SEA"]}
+    project = create_project(spec={"name": "P", "tasks": [spans]})
+    links = {"name": "l", "kind": "relations", "parent": "t", "labels": ["to"]}
+    add_task(project=project, task=links)
+    keys = dict(Label.objects.values_list("name", "key"))
+    assert keys == {"ROAD": "o", "SEA": "s", "to": "T"}
+
+
+def test_a_stated_key_of_a_new_task_is_kept_or_refused(project):
+    def task(name, key):
+        return {"name": name, "kind": "tags", "labels": [{"name": "X", "key": key}]}
+
+    assert add_task(project=project, task=task("a", "z")).labels.get().key == "z"
+    with pytest.raises(InvalidInput, match="labels.0.key: The key 'z' cannot be used for 'X'"):
+        add_task(project=project, task=task("b", "z"))
 
 
 def test_a_project_is_changed_field_by_field(project):
