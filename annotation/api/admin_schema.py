@@ -16,7 +16,11 @@ def _choice(name: str, description: str) -> OpenApiParameter:
 
 
 LIST_PROJECTS = documented(
-    tag="projects", answers={200: shapes.ProjectPage}, errors=(400, 401, 403), parameters=PAGE
+    tag="projects",
+    answers={200: shapes.ProjectPage},
+    errors=(400, 401, 403),
+    parameters=PAGE,
+    name="projects_list",
 )
 NEW_PROJECT = documented(
     tag="projects", body=shapes.NewProjectBody, answers={201: ProjectShape}, errors=_CHANGES
@@ -64,7 +68,11 @@ INVITE = documented(
     tag="people", body=shapes.InviteBody, answers={201: shapes.Invited}, errors=_READS
 )
 LIST_ROUNDS = documented(
-    tag="rounds", answers={200: shapes.RoundPage}, errors=_READS, parameters=PAGE
+    tag="rounds",
+    answers={200: shapes.RoundPage},
+    errors=_READS,
+    parameters=PAGE,
+    name="projects_rounds_list",
 )
 LAUNCH = documented(
     tag="rounds",
@@ -82,7 +90,9 @@ CANCEL_ROUND = documented(
 RETRY_ROUND = documented(
     tag="rounds", answers={200: shapes.RoundShape}, errors=(401, 403, 404, 409)
 )
-DISPUTES = documented(tag="adjudication", answers={200: shapes.DisputeList})
+DISPUTES = documented(
+    tag="adjudication", answers={200: shapes.DisputeList}, name="projects_adjudication_list"
+)
 CASE = documented(tag="adjudication", answers={200: shapes.CaseShape})
 DECIDE = documented(
     tag="adjudication", body=shapes.DecideBody, answers={200: shapes.Decided}, errors=_CHANGES

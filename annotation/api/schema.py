@@ -32,8 +32,12 @@ def documented(
     answers: dict[int, Any],
     errors: tuple[int, ...] = (401, 403, 404),
     parameters: list[OpenApiParameter] | None = None,
+    name: str | None = None,
 ) -> Callable[[Method], Method]:
-    """Return a decorator that documents one method of a view in the one error shape."""
+    """Return a decorator that documents one method of a view in the one error shape.
+
+    ``name`` is what generated clients call it, where the path and method do not tell it apart.
+    """
     responses: dict[int, Any] = {
         status: shape or OpenApiResponse(description="Nothing to return.")
         for status, shape in answers.items()
@@ -41,7 +45,7 @@ def documented(
     for status in errors:
         responses[status] = OpenApiResponse(shapes.Error, description=ERRORS[status])
     decorator: Callable[[Method], Method] = extend_schema(
-        tags=[tag], request=body, responses=responses, parameters=parameters
+        tags=[tag], request=body, responses=responses, parameters=parameters, operation_id=name
     )
     return decorator
 

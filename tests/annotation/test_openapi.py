@@ -1,0 +1,110 @@
+"""The API's description: it is the committed one, and nothing it allows breaks the server."""
+
+import io
+from pathlib import Path
+
+import pytest
+import requests
+import schemathesis
+from django.core.management import call_command
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.generation import GenerationMode
+
+from annotation.jobs import enqueue_job
+from annotation.models import Job, Role, Round
+from annotation.round_config import RoundConfig
+from annotation.services.api_tokens import create_token
+from annotation.services.asking import ask_everything
+from tests.annotation.queue.conftest import Desk, new_project
+
+FILE = Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml"
+N_EXAMPLES = 12  # an operation
+UNSENT = {"Authorization", "Cookie", "Content-Type", "Content-Length"}  # the browser's own
+
+schema = schemathesis.openapi.from_path(FILE)
+OPERATIONS = [result.ok() for result in schema.get_all_operations()]
+
+
+def test_the_committed_description_is_what_the_code_describes():
+    out = io.StringIO()
+    call_command("spectacular", validate=True, fail_on_warn=True, stdout=out)
+    is_same = out.getvalue() == FILE.read_text(encoding="utf-8")
+    assert is_same, "The API has changed: python manage.py spectacular --file docs/openapi.yaml"
+
+
+@pytest.fixture
+def world(db):
+    """An owner, and what is theirs: work in hand, a submission, a token, a round and a job."""
+    project, now = new_project(n_sentences=30), timezone.now()
+    ask_everything(project=project)
+    desk = Desk(project)
+    owner = desk.person("owner", Role.OWNER)
+    other = desk.person("other")
+    done = desk.submit(owner, desk.take(owner, now), now=now)
+    lease = desk.take(owner, now)
+    failed = Round.objects.create(
+        project=project, number=1, state=Round.State.FAILED, config=RoundConfig().to_dict()
+    )
+    job = enqueue_job(project=project, kind=Job.Kind.EXPORT, arguments={}, created_by=owner)
+    token = create_token(user=owner, name="mine", scope="read", now=now).token
+    ids = {
+        "project_id": project.pk,
+        "membership_id": project.memberships.get(user=other).pk,
+        "number": failed.number,
+        "sentence_id": lease["sentence"]["id"],
+        "job_id": job.pk,
+        "lease_id": lease["id"],
+        "submission_id": done.submission,
+        "token_id": token.pk,
+    }
+    return owner, ids, lease["token"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+def test_no_request_breaks_the_server(operation, world):
+    owner, ids, secret = world
+    browser = Client(raise_request_exception=False)
+    browser.force_login(owner)
+    names = {name for name in ids if f"{{{name}}}" in operation.path}
+    real = {name: ids[name] for name in names}
+    fitting = operation.as_strategy(path_parameters=real)
+    broken = operation.as_strategy(
+        generation_mode=GenerationMode.NEGATIVE, path_parameters=real or None
+    )
+    lost = operation.as_strategy()
+
+    @settings(
+        max_examples=N_EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=fitting | broken | lost)
+    def ask(case):
+        if isinstance(case.body, dict) and "token" in case.body:
+            case.body["token"] = secret
+        status = _send(browser, case)
+        assert status < 500, (status, case)
+
+    ask()
+
+
+def _send(browser, case):
+    """Return the status of a request, and leave the database as it was."""
+    wanted = requests.Request(**case.as_transport_kwargs(base_url="http://localhost")).prepare()
+    headers = {name: value for name, value in wanted.headers.items() if name not in UNSENT}
+    with transaction.atomic():
+        answer = browser.generic(
+            wanted.method,
+            wanted.url.removeprefix("http://localhost"),
+            data=wanted.body or b"",
+            content_type=wanted.headers.get("Content-Type", "application/json"),
+            headers=headers,
+        )
+        transaction.set_rollback(True)
+    return answer.status_code
