@@ -1,8 +1,11 @@
 """Zip archives: checked before a member is read, written in pieces."""
 
 import io
+import lzma
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
@@ -11,13 +14,24 @@ from annotation.formats.opening import Source
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # members have no dates, so that equal answers make equal bytes
 _COPY = 1 << 20
+_BROKEN = (  # what the standard library raises on archives that are damaged or of a kind unknown
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+)
 
 
 def open_archive(source: Source) -> zipfile.ZipFile:
     """The archive in a file; gives up the file if it is none, too large or names bad paths."""
     try:
         archive = zipfile.ZipFile(_seekable(source))
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except _BROKEN as error:
         source.stop(1, f"no zip archive ({error}); put the .txt and .ann files into a zip")
     limits = source.options.limits
     members = archive.infolist()
@@ -43,7 +57,7 @@ def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     try:
         with archive.open(member) as file:
             data = file.read(most + 1)
-    except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError) as error:
+    except _BROKEN as error:
         raise ValueError(f"cannot be uncompressed ({error}); make the archive again") from error
     if len(data) > most:
         raise ValueError(f"more than {most:,} bytes, the limit for a document")

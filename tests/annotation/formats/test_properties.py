@@ -7,7 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.formats import Problem, ReadOptions, SentenceRecord, formats, get_format
+from annotation.formats import (
+    ExportRecord,
+    Problem,
+    ReadOptions,
+    SentenceRecord,
+    formats,
+    get_format,
+)
 from annotation.formats.archives import bundle
 from tests.annotation.formats.reading import answered, layers_in, read, write
 from tests.annotation.formats.samples import SAMPLES
@@ -101,7 +108,9 @@ def test_a_damaged_brat_document_is_read_as_far_as_it_is_good(text, annotations,
 @properties
 @given(data=st.data())
 def test_a_damaged_archive_never_raises(data):
-    sample = SAMPLES["brat"]
+    records = [ExportRecord(SentenceRecord(["a"], "a", [[0, 1]], "k"), {"entities": [[0, 1, "X"]]})]
+    packed = write("brat", records, get_format("brat").layers)
+    sample = data.draw(st.sampled_from([SAMPLES["brat"], packed]))
     at = data.draw(st.integers(0, len(sample) - 1))
     _check_all("brat", sample[:at] + data.draw(st.binary(max_size=4)) + sample[at + 1 :])
 
