@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,13 @@ class Comparison:
 
 def mean_with_interval(values: ArrayLike, *, level: float = 0.95) -> Mean:
     """Return the mean with Student's interval over runs."""
+    from scipy.stats import t  # a second to load, and pages load this module
+
     points = np.asarray(values, dtype=float)
     n = len(points)
     if n < 2:
         return Mean(float(points.mean()), None, None, tuple(points.tolist()))
-    half = stats.t.ppf((1 + level) / 2, n - 1) * points.std(ddof=1) / np.sqrt(n)
+    half = t.ppf((1 + level) / 2, n - 1) * points.std(ddof=1) / np.sqrt(n)
     value = float(points.mean())
     return Mean(value, value - float(half), value + float(half), tuple(points.tolist()))
 
@@ -54,6 +55,8 @@ def compare_paired(
     seed: int = 0,
 ) -> Comparison:
     """Return how the first differs from the second where both have the same seeds in order."""
+    from scipy.stats import ttest_rel
+
     differences = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     n = len(differences)
     wins = float((differences > 0).mean() + 0.5 * (differences == 0).mean())
@@ -63,7 +66,7 @@ def compare_paired(
     means = rng.choice(differences, size=(n_resamples, n)).mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     spread = differences.std(ddof=1)
-    p_value = float(stats.ttest_rel(first, second).pvalue) if spread > 0 else None
+    p_value = float(ttest_rel(first, second).pvalue) if spread > 0 else None
     return Comparison(n, float(differences.mean()), float(low), float(high), wins, p_value)
 
 
