@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.errors import Conflict, InvalidInput
@@ -25,6 +25,7 @@ from annotation.services.signing_in import (
     record_failed_sign_in,
     use_sign_in_link,
 )
+from config.environment import weakness
 
 NOW = timezone.now()
 LATER = NOW + timedelta(days=15)
@@ -147,3 +148,17 @@ def test_the_command_prints_a_link_that_signs_in(db, capsys):
     call_command("sign_in_link", "--create-admin", "root")
     token = capsys.readouterr().out.strip().rstrip("/").rsplit("/", 1)[-1]
     assert use_sign_in_link(token=token, now=timezone.now()).username == "root"
+
+
+def test_a_new_secret_key_is_as_private_as_the_old_one(settings, tmp_path, monkeypatch):
+    settings.TANDEM_HOME = tmp_path
+    monkeypatch.delenv("TANDEM_SECRET_KEY", raising=False)
+    call_command("rotate_secret_key")
+    first = (tmp_path / "secret_key").read_text()
+    assert weakness(first) is None
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+    call_command("rotate_secret_key")
+    assert (tmp_path / "secret_key").read_text() != first
+    monkeypatch.setenv("TANDEM_SECRET_KEY", first)
+    with pytest.raises(CommandError, match="Change it there"):
+        call_command("rotate_secret_key")

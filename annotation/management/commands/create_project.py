@@ -43,8 +43,8 @@ def _read_file(name: str) -> ProjectSpec:
     try:
         return read_toml(text)
     except InvalidInput as error:
-        lines = (
+        lines = [
             f"{name}:{line_of(text, problem.path, problem.message)}: {describe(problem)}"
             for problem in error.problems
-        )
-        raise CommandError("\n".join(lines)) from error
+        ]
+        raise CommandError("\n".join(["No project was created:", *lines])) from error

@@ -6,6 +6,7 @@ from django.core.management.base import CommandError
 
 from annotation.formats.files import open_file
 from annotation.formats.options import ReadOptions
+from annotation.import_report import ImportRefused, ImportReport
 from annotation.management.arguments import read_mapping
 from annotation.management.refusing import RefusingCommand
 from annotation.selectors.projects import find_project, find_user
@@ -34,24 +35,32 @@ class Command(RefusingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
-        with open_file(path, options["format"]) as stream:
-            report = import_corpus(
-                project=find_project(options["project"]),
-                stream=stream,
-                file_name=str(path),
-                format=options["format"],
-                labels=options["labels"],
-                author=find_user(options["author"]) if options["author"] else None,
-                mapping=read_mapping(options["map"]),
-                name=options["name"],
-                options=_read_options(options),
-                is_dry_run=options["dry_run"],
-            )
+        try:
+            report = _import(path, options)
+        except ImportRefused as refusal:
+            report = refusal.report
         self.stdout.write("\n".join(report.lines()))
         if not report.is_good:
-            raise CommandError("\n".join(map(str, report.problems)))
+            rows = "\n".join(map(str, report.problems))
+            raise CommandError(f"Nothing was imported; {len(report.problems)} problems:\n{rows}")
         verb = "would be" if options["dry_run"] else "is"
         self.stdout.write(f"{path} {verb} corpus '{report.corpus_name}'.")
+
+
+def _import(path: Path, options: dict[str, Any]) -> ImportReport:
+    with open_file(path, options["format"]) as stream:
+        return import_corpus(
+            project=find_project(options["project"]),
+            stream=stream,
+            file_name=str(path),
+            format=options["format"],
+            labels=options["labels"],
+            author=find_user(options["author"]) if options["author"] else None,
+            mapping=read_mapping(options["map"]),
+            name=options["name"],
+            options=_read_options(options),
+            is_dry_run=options["dry_run"],
+        )
 
 
 def _read_options(options: dict[str, Any]) -> ReadOptions:
