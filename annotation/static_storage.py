@@ -3,7 +3,7 @@
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class StaticStorage(CompressedManifestStaticFilesStorage):
+class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Compressed files that a browser may keep for ever.
 
     Scripts import each other by hashed names too; otherwise each would be fetched twice, once for

@@ -28,7 +28,7 @@ def filtered(
             continue
         look_up, read = allowed[name]
         try:
-            queryset = queryset.filter(**{look_up: read(text)})
+            queryset = queryset.filter(**{look_up: read(str(text))})
         except (ValueError, ValidationError) as error:
             problems.append(Problem(name, str(error)))
     if problems:

@@ -16,7 +16,7 @@ def label_sequences(project: Project) -> list[Sequence]:
     The answer is the gold one, else that of the person who answered first. Spans count once a
     token, with "O" outside of them; sentence classes form one sequence a document.
     """
-    sequences = []
+    sequences: list[Sequence] = []
     for task in project.tasks.all():
         answers = list(_answers(task))
         if task.kind == Task.Kind.CLASSES:
