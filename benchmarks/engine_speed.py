@@ -10,7 +10,7 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from benchmarks.engine_data import read_dataset
+from benchmarks.engine_peer import peer_runs
 from mtl_engine.batching import by_length
 from mtl_engine.config import EngineConfig
 from mtl_engine.features import open_features
@@ -30,29 +31,36 @@ from mtl_engine.prediction.predict import BATCH_TOKENS
 from mtl_engine.training import End, train
 from mtl_engine.types import Example, TaskSpec
 
-PEER_SCORING, PEER_TRAINING = 46.0, 7.4  # small-text: sentences a CPU s; CPU s an epoch of 100
-
 
 def main() -> None:
     """Print the measurements as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peer", type=Path, help="where small-text is installed, to run it too")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     splits, tasks = read_dataset("atis", arguments.data)
     pool = [example.tokens for example in splits["train"][:400]]
     examples = splits["train"][:100]
+    peer: dict[str, Callable[[], Any]] = {}
+    if arguments.peer:
+        peer = peer_runs(arguments.peer, examples, pool, tasks[1].labels)
     report = {
-        "scoring": scoring(tasks, pool, arguments.rounds),
-        "training": training(tasks, examples, arguments.rounds),
+        "training": training(tasks, examples, arguments.rounds, peer),
+        "scoring": scoring(tasks, pool, arguments.rounds, peer),
         "bare_step": bare_step(tasks, arguments.rounds),
         "memory": memory(tasks, pool),
     }
     print(json.dumps(report, indent=1))
 
 
-def scoring(tasks: Sequence[TaskSpec], pool: Sequence[Any], rounds: int) -> dict[str, float]:
+def scoring(
+    tasks: Sequence[TaskSpec],
+    pool: Sequence[Any],
+    rounds: int,
+    peer: Mapping[str, Callable[[], Any]],
+) -> dict[str, float]:
     """Return sentences per CPU second of a pool of 400, beside the bare encoder's forward."""
     full = new_model(config(frozen_layers=-1), tasks).eval()
     with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +76,7 @@ def scoring(tasks: Sequence[TaskSpec], pool: Sequence[Any], rounds: int) -> dict
                 "full": lambda: score(full, pool),
                 "fast_2": lambda: score(fast[2][0], pool, features=fast[2][1]),
                 "fast_4": lambda: score(fast[4][0], pool, features=fast[4][1]),
+                **({"peer": peer["scoring"]} if peer else {}),
             },
             rounds,
         )
@@ -75,9 +84,16 @@ def scoring(tasks: Sequence[TaskSpec], pool: Sequence[Any], rounds: int) -> dict
     return {
         **{f"{name}_sentences_per_cpu_s": round(value, 1) for name, value in speed.items()},
         "full_over_bare": round(speed["full"] / speed["bare"], 3),
-        "full_over_peer": round(speed["full"] / PEER_SCORING, 2),
-        "fast_2_over_peer": round(speed["fast_2"] / PEER_SCORING, 2),
-        "fast_4_over_peer": round(speed["fast_4"] / PEER_SCORING, 2),
+        **over_peer(best),
+    }
+
+
+def over_peer(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return how many times faster than the peer each run is."""
+    return {
+        f"{name}_over_peer": round(seconds["peer"] / own, 2)
+        for name, own in seconds.items()
+        if "peer" in seconds and name != "peer"
     }
 
 
@@ -93,17 +109,19 @@ def bare_forward(model: MultiTaskModel, pool: Sequence[Any]) -> None:
 
 
 def training(
-    tasks: Sequence[TaskSpec], examples: Sequence[Example], rounds: int
+    tasks: Sequence[TaskSpec],
+    examples: Sequence[Example],
+    rounds: int,
+    peer: Mapping[str, Callable[[], Any]],
 ) -> dict[str, float]:
     """Return CPU seconds of an epoch over 100 sentences, after a first epoch."""
-    runs = {
-        name: epochs(tasks, examples, n_layers)
-        for name, n_layers in (("full", -1), ("fast_2", 2), ("fast_4", 4))
-    }
-    best = interleaved({name: lambda run=run: next(run) for name, run in runs.items()}, rounds)
+    settings = (("full", -1), ("fast_2", 2), ("fast_4", 4))
+    runs = {name: epochs(tasks, examples, n_layers) for name, n_layers in settings}
+    timed: dict[str, Callable[[], Any]] = {n: lambda run=run: next(run) for n, run in runs.items()}
+    best = interleaved({**timed, **({"peer": peer["training"]} if peer else {})}, rounds)
     return {
         **{f"{name}_cpu_s_per_epoch": round(seconds, 3) for name, seconds in best.items()},
-        **{f"{name}_over_peer": round(PEER_TRAINING / s, 2) for name, s in best.items()},
+        **over_peer(best),
     }
 
 

@@ -10,6 +10,7 @@ from mtl_engine.config import EncoderConfig
 from mtl_engine.encoders import new_encoder
 from mtl_engine.encoders.families import take_apart
 from mtl_engine.encoders.pack import Pieces, collate
+from mtl_engine.encoders.transformer import vocabulary_of
 from mtl_engine.errors import EngineError, UnknownName
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -80,6 +81,31 @@ def test_packed_parts_compute_what_the_whole_model_computes(family):
             rows = layer.eval()(rows, pack)
     assert n_positions >= 38
     torch.testing.assert_close(rows, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["byte-level", "metaspace"])
+def test_words_are_split_one_by_one_as_in_the_whole_sentence(kind):
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    words = ["Grüße", "an", "alle", "Alle", "New", "York", "!", "naïve"]
+    special = ["<s>", "</s>", "<unk>"]
+    if kind == "byte-level":
+        raw = Tokenizer(models.BPE(unk_token="<unk>"))
+        raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special)
+    else:
+        raw = Tokenizer(models.Unigram())
+        raw.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+        trainer = trainers.UnigramTrainer(vocab_size=60, special_tokens=special, unk_token="<unk>")
+    raw.train_from_iterator([words] * 3, trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, cls_token="<s>", sep_token="</s>", unk_token="<unk>"
+    )
+    whole = tokenizer(words, is_split_into_words=True, add_special_tokens=False)
+    vocabulary = vocabulary_of(tokenizer)
+    assert [piece for ids in vocabulary.split(words) for piece in ids] == whole["input_ids"]
+    assert (vocabulary.start, vocabulary.end, vocabulary.unknown) == (0, 1, 2)
 
 
 def test_an_unknown_family_is_named_with_the_known_ones():

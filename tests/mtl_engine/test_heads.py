@@ -8,34 +8,16 @@ import torch
 
 from mtl_engine.config import ModelConfig
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.heads import States, new_head
+from mtl_engine.heads import new_head
 from mtl_engine.heads.candidates import candidate_number, candidates
 from mtl_engine.heads.crf import Crf
 from mtl_engine.heads.interface import Parent
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
 from mtl_engine.heads.nested_spans import SpanScores
-from mtl_engine.heads.spanning_tree import are_trees, best_heads
 from mtl_engine.heads.tags import TagScores
-from mtl_engine.heads.tree import TreeTarget
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import MOVES, SPANS, TASKS
-
-WIDTH = 6
-
-
-def states_of(*counts, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return States(
-        words=torch.randn(sum(counts), WIDTH, generator=generator),
-        counts=np.array(counts),
-        pooled=torch.randn(len(counts), WIDTH, generator=generator),
-    )
-
-
-def head_for(task, *others, **config):
-    torch.manual_seed(0)
-    return new_head(task, [task, *others], WIDTH, ModelConfig(**config)).eval()
-
+from tests.mtl_engine.states import WIDTH, head_for, states_of
 
 # losses
 
@@ -67,20 +49,6 @@ def test_a_tag_loss_is_the_mean_over_words_of_each_sentence():
     scores = TagScores(states_of(2, 1), logits)
     losses = head.losses(scores, [head.encode(2, ["a", "b"]), head.encode(1, ["b"])], 0.0)
     assert losses.tolist() == pytest.approx([np.log(2), np.log(4)], abs=1e-6)
-
-
-def test_arc_smoothing_counts_the_admissible_heads_of_each_sentence_only():
-    head = head_for(TASKS[3], arc_width=4, label_width=3)
-    states = states_of(2, 4)
-    targets = [
-        TreeTarget(np.array([2, 0]), np.array([0, 1])),
-        TreeTarget(np.array([0, 1, 2, 2]), np.array([1, 2, 3, 4])),
-    ]
-    together = head.losses(head(states), targets, 0.2)
-    alone = [
-        head.losses(head(states.select([row])), [targets[row]], 0.2).item() for row in range(2)
-    ]
-    assert together.tolist() == pytest.approx(alone, abs=1e-5)
 
 
 # conditional random field
@@ -278,68 +246,6 @@ def test_gold_spans_are_taught_even_where_the_parent_sees_nothing():
 def test_a_relation_outside_its_sentence_is_refused():
     with pytest.raises(EngineError, match="leaves its sentence of 3 tokens"):
         relation_setup()[1].encode(3, [[0, 1, 2, 4, "goes_to"]])
-
-
-# trees
-
-
-def trees(m):
-    """Return the heads of all trees over m words with one root."""
-    for heads in product(range(m + 1), repeat=m):
-        if sum(head == 0 for head in heads) != 1 or any(h == d + 1 for d, h in enumerate(heads)):
-            continue
-        reached, frontier = set(), {0}
-        while frontier:
-            reached |= frontier
-            frontier = {d + 1 for d, h in enumerate(heads) if h in frontier} - reached
-        if len(reached) == m + 1:
-            yield heads
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
-def test_the_best_tree_is_the_best_of_all_trees(m):
-    every = list(trees(m))
-    rng = np.random.default_rng(m)
-    for _ in range(30):
-        scores = rng.normal(size=(m, m + 1)) * rng.choice([0.1, 1, 30])
-        scores[range(m), range(1, m + 1)] = -np.inf
-        best = max(every, key=lambda heads: sum(scores[d, h] for d, h in enumerate(heads)))
-        assert tuple(best_heads(scores)) == best
-
-
-def test_long_sentences_are_decoded_too():
-    scores = np.random.default_rng(0).normal(size=(700, 701))
-    scores[range(700), range(1, 701)] = -np.inf
-    heads = best_heads(scores)
-    assert are_trees(heads[None], np.array([700])).all()
-    assert scores[range(700), heads].sum() > 0.99 * scores.max(1).sum()
-
-
-def test_trees_are_told_from_cycles_and_from_several_roots():
-    heads = np.array([[0, 1, 2], [2, 1, 0], [0, 0, 1], [2, 0, 9], [0, 9, 9]])
-    counts = np.array([3, 3, 3, 2, 1])
-    assert are_trees(heads, counts).tolist() == [True, False, False, True, True]
-
-
-def test_head_probabilities_leave_out_the_word_itself():
-    head = head_for(TASKS[3], arc_width=4, label_width=3)
-    with torch.no_grad():
-        reading = head.read(head(states_of(3, 1)))
-    first, second = reading.probabilities()
-    assert first.shape == (3, 4)
-    assert first[[0, 1, 2], [1, 2, 3]].tolist() == [0, 0, 0]
-    assert first.sum(1) == pytest.approx([1, 1, 1])
-    assert second.tolist() == [[1, 0]]
-    assert reading.confidence()[1] == 1
-    assert len(reading.answers()[0]) == len(reading.item_confidence()[0]) == 3
-    assert sum(arc[0] == 0 for arc in reading.answers()[0]) == 1
-
-
-@pytest.mark.parametrize("heads", [[0, 2], [3, 0], [-1, 0], ["1", 0]])
-def test_impossible_heads_are_refused(heads):
-    head = head_for(TaskSpec("dep", "tree", ("x",)), arc_width=4, label_width=3)
-    with pytest.raises(EngineError, match="allowed: 0 for ROOT"):
-        head.encode(2, [[number, "x"] for number in heads])
 
 
 # all kinds
