@@ -146,10 +146,11 @@ def held_out_score(method: str, train: Sequence[Sequence[Any]], recipe: Recipe, 
 
 
 def read_rows() -> list[dict[str, Any]]:
-    """All finished rows."""
+    """All finished rows; of one computed twice, by two runs at once, the later."""
     if not ROWS.exists():
         return []
-    return [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
+    return list({(*_key(row), row["method"]): row for row in rows}.values())
 
 
 def append_row(row: dict[str, Any]) -> None:
