@@ -1,6 +1,7 @@
 """How gunicorn runs the web process; benchmarks/queue.py measures the choices."""
 
 import os
+from typing import Any
 
 wsgi_app = "config.wsgi"
 bind = os.environ.get("TANDEM_BIND", "127.0.0.1:8000")
@@ -13,3 +14,10 @@ timeout = 60
 graceful_timeout = 20
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # heartbeats off the disk
 accesslog = None
+
+
+def on_starting(server: Any) -> None:
+    """Import every page and endpoint before the workers start, so that no first request waits."""
+    from django.urls import get_resolver
+
+    get_resolver().url_patterns  # noqa: B018

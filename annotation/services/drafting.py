@@ -7,6 +7,7 @@ from annotation.models import Lease
 from annotation.rows import as_json, as_stored, run
 from annotation.selectors.queue import OwnLease
 from annotation.services.refusals import LeaseLost, StaleDraft
+from annotation.turns import writing
 
 MAX_VERSION = 2**31 - 1
 
@@ -19,15 +20,16 @@ _SAVE = """
 
 def save_draft(*, lease: OwnLease, token: str, draft: Any, version: int, now: datetime) -> None:
     """Keep unfinished work under a version number that must grow; the lease is renewed."""
-    is_saved = run(
-        _SAVE,
-        lease=lease.id,
-        token=token,
-        draft=as_json(draft),
-        version=version,
-        now=as_stored(now),
-        expires=as_stored(now + timedelta(minutes=lease.lease_minutes)),
-    )
+    with writing():
+        is_saved = run(
+            _SAVE,
+            lease=lease.id,
+            token=token,
+            draft=as_json(draft),
+            version=version,
+            now=as_stored(now),
+            expires=as_stored(now + timedelta(minutes=lease.lease_minutes)),
+        )
     if is_saved:
         return
     in_hand = Lease.objects.filter(pk=lease.id, token=token, state__in=Lease.IN_HAND)

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from annotation.models import Lease
 from annotation.queue_sql import claim_ask, count_on_ask, hold, take_lease
 from annotation.rows import as_stored, run
 from annotation.selectors.queue import OwnLease, Standing, standing
 from annotation.services.refusals import LeaseLost
+from annotation.turns import writing
 
 State = Lease.State
 
@@ -56,7 +57,7 @@ def renew_lease(*, lease: OwnLease, token: str, now: datetime) -> datetime:
     return now + timedelta(minutes=lease.lease_minutes)
 
 
-@transaction.atomic
+@writing()
 def release_lease(*, lease: OwnLease, token: str) -> None:
     """Give a lease back; reopened answers stay as they were. Doing it twice is no error."""
     held = hold(lease.id)
@@ -85,7 +86,7 @@ def new_lease_token() -> str:
     return secrets.token_urlsafe(18)
 
 
-@transaction.atomic
+@writing()
 def _claim(place: Standing, project_id: int, annotator_id: int, now: datetime) -> int | None:
     if place.queue_id is None:
         return None
@@ -115,10 +116,11 @@ _RENEW = """
 
 def _renew(lease_id: int, minutes: int, now: datetime, token: str = "") -> bool:
     expires = as_stored(now + timedelta(minutes=minutes))
-    return run(_RENEW, lease=lease_id, expires=expires, token=token) == 1
+    with writing():
+        return run(_RENEW, lease=lease_id, expires=expires, token=token) == 1
 
 
-@transaction.atomic
+@writing()
 def _return_if_expired(lease_id: int, now: datetime) -> int:
     held = hold(lease_id)
     if held.state != State.LIVE or held.expires_at is None or held.expires_at > now:
@@ -132,7 +134,7 @@ def _revive(lease: OwnLease, token: str, now: datetime) -> None:
     """Take a returned lease up again if its place is free and nothing else is in hand."""
     lost = LeaseLost("This sentence went back to the queue and somebody else has taken it.")
     try:
-        with transaction.atomic():
+        with writing():
             held = hold(lease.id)
             if held.token != token or held.state != State.RETURNED or not held.has_room:
                 raise lost

@@ -9,11 +9,12 @@ from annotation.models import Flag, Lease, Sentence
 from annotation.queue_sql import count_on_ask, hold, tally
 from annotation.selectors.queue import OwnLease
 from annotation.services.refusals import LeaseLost
+from annotation.turns import writing
 
 State = Lease.State
 
 
-@transaction.atomic
+@writing()
 def skip(*, lease: OwnLease, token: str, reason: str) -> None:
     """Give an ask back for good: this person is not asked again. Doing it twice is no error."""
     held = hold(lease.id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from annotation.models import Lease
 from annotation.queue_sql import Held, count_on_ask, hold, tally
@@ -17,6 +17,7 @@ from annotation.selectors.queue import OwnLease, count_queue
 from annotation.services.checking import checked_answers
 from annotation.services.recording import record_answers
 from annotation.services.refusals import Adjudicated, KeyReused, LeaseLost
+from annotation.turns import writing
 
 State = Lease.State
 
@@ -61,7 +62,7 @@ def submit(
         context=lease_context(lease),
     )
     try:
-        with transaction.atomic():
+        with writing():
             held = hold(lease.id)
             _close(lease, held, token, work)
             record_answers(lease=lease, answers=answers, rules=rules, now=now)

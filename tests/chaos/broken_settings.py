@@ -28,4 +28,4 @@ class BrokenQueue(AppConfig):
             return ask
 
         leasing.claim_ask = claim_ask
-        leasing._claim = leasing._claim.__wrapped__  # no transaction around the two
+        leasing._claim = leasing._claim.__wrapped__  # neither turn nor transaction

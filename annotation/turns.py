@@ -1,0 +1,49 @@
+"""Short writing transactions that queue up for SQLite instead of polling it.
+
+SQLite lets one transaction write at a time, and whoever finds it busy sleeps for some milliseconds
+and looks again, so that the unlucky wait long. Waiting for an advisory lock on a file beside the
+database wakes them in turn: with eight annotators at once it halves the 95th percentile. Nothing
+depends on it: writers that do not take a turn are kept apart by SQLite itself, and a process that
+is killed gives its turn back.
+"""
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from django.db import connection, transaction
+
+_thread = threading.local()
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Run a block as one transaction, in turn with the other threads and processes."""
+    is_outermost = not connection.in_atomic_block  # inside, the database is ours already
+    with _turn() if is_outermost else nullcontext(), transaction.atomic():
+        yield
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor != "sqlite" or Path(name).name.endswith((":memory:", "cache=shared")):
+        yield
+        return
+    lock = _lock_file(f"{name}.turn")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def _lock_file(path: str) -> int:
+    """Return this thread's own opening of the lock file: each opening waits for all others."""
+    key = (path, os.getpid())  # a forked process opens it anew
+    if getattr(_thread, "key", None) != key:
+        _thread.key, _thread.file = key, open(path, "wb")  # noqa: SIM115  (closed with its thread)
+    return int(_thread.file.fileno())
