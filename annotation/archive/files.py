@@ -62,9 +62,13 @@ class ArchiveWriter:
                 member.write(piece)
         self._manifest["files"][name] = {"sha256": digest.hexdigest()}
 
-    def close(self) -> None:
-        """Write the manifest; without it the archive is no archive."""
-        self._zip.writestr(MANIFEST, json.dumps(self._manifest, indent=1))
+    def __enter__(self) -> "ArchiveWriter":
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Write the manifest, without which the archive is no archive, if all went well."""
+        if error is None:
+            self._zip.writestr(MANIFEST, json.dumps(self._manifest, indent=1))
         self._zip.close()
 
 
@@ -135,8 +139,10 @@ class ArchiveReader:
                 self.copy_file(name, nowhere)
         return n_rows
 
-    def close(self) -> None:
-        """Close the zip."""
+    def __enter__(self) -> "ArchiveReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._zip.close()
 
     def _compare(self, what: str, found: str, stated: str) -> None:

@@ -34,13 +34,15 @@ PEOPLE_COLUMNS = ["id", "username", "first_name", "last_name", "email", "is_acti
 def export_project(*, project: Project, path: Path) -> int:
     """Write a project to an archive and return its number of rows; passwords stay here."""
     about = {"project": project.name, "written_at": timezone.now().isoformat()}
-    with replaced_file(path) as file, standing_still():
-        archive = ArchiveWriter(file, kind=KIND, about=about)
+    with (
+        replaced_file(path) as file,
+        standing_still(),
+        ArchiveWriter(file, kind=KIND, about=about) as archive,
+    ):
         n_rows = archive.add_table(PEOPLE, PEOPLE_COLUMNS, _people(project))
         for model, lookup in _tables():
             rows = _rows_of(project, model, lookup)
             n_rows += archive.add_table(table_name(model), columns_of(model), read_rows(rows))
-        archive.close()
     return n_rows
 
 
@@ -50,15 +52,12 @@ def import_project(*, path: Path, name: str = "") -> Project:
     People are known by their names; those who are new here get an account without a password.
     Ids stay as they were where no other row has them, which they always do on an empty server.
     """
-    archive = ArchiveReader(path)
-    try:
+    with ArchiveReader(path) as archive:
         if archive.kind != KIND:
             raise Refused(f"{path} holds a {archive.kind}; use the command restore.")
         archive.verify()
         with transaction.atomic():
             return _load(archive, name)
-    finally:
-        archive.close()
 
 
 def _load(archive: ArchiveReader, name: str) -> Project:

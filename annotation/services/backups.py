@@ -37,32 +37,30 @@ LEFT_OUT = {  # made by migrations, or of use only to processes that run now
 def back_up(*, path: Path) -> int:
     """Write the whole server to an archive while it runs, and return the number of rows."""
     about = {"written_at": timezone.now().isoformat()}
-    with replaced_file(path) as file, standing_still():
-        archive = ArchiveWriter(file, kind=KIND, about=about)
+    with (
+        replaced_file(path) as file,
+        standing_still(),
+        ArchiveWriter(file, kind=KIND, about=about) as archive,
+    ):
         n_rows = 0
         for model in _models():
             rows = read_rows(model._base_manager.all())
             n_rows += archive.add_table(table_name(model), columns_of(model), rows)
         for name in _files():
             archive.add_file(name, Path(settings.TANDEM_HOME) / name)
-        archive.close()
     return n_rows
 
 
 def verify_archive(*, path: Path) -> dict[str, int]:
     """Return the rows of each table of an archive; refuse one that is damaged."""
-    archive = ArchiveReader(path)
-    try:
+    with ArchiveReader(path) as archive:
         archive.verify()
         return {name: table["n_rows"] for name, table in archive.tables.items()}
-    finally:
-        archive.close()
 
 
 def restore(*, path: Path) -> int:
     """Fill an empty server from a backup, all of it or nothing; return the number of rows."""
-    archive = ArchiveReader(path)
-    try:
+    with ArchiveReader(path) as archive:
         if archive.kind != KIND:
             raise Refused(f"{path} holds a {archive.kind}; use the command import_project.")
         archive.verify()
@@ -71,8 +69,6 @@ def restore(*, path: Path) -> int:
             n_rows = _load_tables(archive)
             _load_files(archive)
         return n_rows
-    finally:
-        archive.close()
 
 
 def _models() -> list[type[Model]]:
