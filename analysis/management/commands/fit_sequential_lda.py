@@ -4,7 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.text import slugify
 
 from analysis.errors import AnalysisError
 from analysis.sequential_lda import FAMILIES, SequentialLDA, choose_n_topics, save_model
@@ -21,10 +23,12 @@ class Command(BaseCommand):
         parser.add_argument("--project", help="name or id, instead of a file")
         parser.add_argument("--source", choices=["labels", "actions"], default="labels")
         parser.add_argument(
-            "--topics", required=True, help="their number, or several to choose from: 2,4,8"
+            "--topics", default="8", help="their number (8), or several to choose from: 2,4,8"
         )
         parser.add_argument("--family", choices=sorted(FAMILIES), default="markov")
-        parser.add_argument("-o", "--output", type=Path, required=True, help="directory to write")
+        parser.add_argument(
+            "-o", "--output", type=Path, help="directory; else sequential_lda/NAME in TANDEM_HOME"
+        )
         parser.add_argument("--task-column", action="append", metavar="NAME", help="default: task")
         parser.add_argument("--sequence-column", default="sequence", metavar="NAME")
         parser.add_argument("--characters", action="store_true", help="a step is one character")
@@ -46,7 +50,7 @@ class Command(BaseCommand):
 
     def _fit(self, options: dict[str, Any]) -> None:
         data = _tasks(options)
-        settings = {
+        chosen = {
             "topic": options["family"],
             "n_restarts": options["restarts"],
             "seed": options["seed"],
@@ -57,18 +61,19 @@ class Command(BaseCommand):
         candidates = _numbers(options["topics"])
         n_topics = candidates[0]
         if len(candidates) > 1:
-            choice = choose_n_topics(data.tasks, candidates, **settings)
+            choice = choose_n_topics(data.tasks, candidates, **chosen)
             for number, scores in zip(choice.candidates, choice.scores, strict=True):
                 self.stdout.write(f"{number} topics: {scores.mean():.4f} held out per sequence")
             n_topics = choice.best
-        model = SequentialLDA(n_topics, **settings).fit(data.tasks)
-        save_model(model, options["output"], task_names=data.names)
-        files = write_report(model, data.tasks, options["output"], task_names=data.names)
+        model = SequentialLDA(n_topics, **chosen).fit(data.tasks)
+        output = options["output"] or _default_output(options)
+        save_model(model, output, task_names=data.names)
+        files = write_report(model, data.tasks, output, task_names=data.names)
         self.stdout.write(
             f"{len(data.tasks)} tasks, {data.n_sequences} sequences, {n_topics} topics: "
             f"{model.score(data.tasks):.4f} per sequence after {len(model.objective_)} iterations."
         )
-        for path in (options["output"] / "model.npz", *files):
+        for path in (output / "model.npz", *files):
             self.stdout.write(str(path))
 
 
@@ -100,6 +105,11 @@ def _project_tasks(name_or_id: str, source: str) -> NamedTasks:
     if not data.tasks:
         raise CommandError(f"Project '{name_or_id}' has no {source} yet.")
     return data
+
+
+def _default_output(options: dict[str, Any]) -> Path:
+    name = options["data"].stem if options["data"] else f"{options['project']}-{options['source']}"
+    return Path(settings.TANDEM_HOME) / "sequential_lda" / slugify(name)
 
 
 def _numbers(text: str) -> list[int]:

@@ -129,6 +129,13 @@ def test_the_command_saves_a_model_and_a_report(tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
 
 
+def test_without_an_output_the_command_writes_below_the_data_directory(tmp_path, settings):
+    settings.TANDEM_HOME = tmp_path / "home"
+    data = write(tmp_path / "My data.tsv", "a\tx y\nb\ty\n")
+    run_command(data, "--topics", "1", "--restarts", "1")
+    assert load_task_names(tmp_path / "home" / "sequential_lda" / "my-data") == ["a", "b"]
+
+
 def test_the_command_chooses_among_several_numbers_of_topics(tmp_path):
     data = write(tmp_path / "a.tsv", "a\tx y\na\ty x\nb\tx x\nb\tx x x\n")
     said = run_command(data, "--topics", "1,2", "--restarts", "1", "-o", tmp_path / "out")
