@@ -1,6 +1,7 @@
 """Every choice for a row that differs from the relaxation's and might still be a better one."""
 
 from dataclasses import dataclass
+from heapq import heappush, heapreplace
 from itertools import product
 
 import numpy as np
@@ -58,26 +59,44 @@ def find_changes(offer: Offer, relaxation: Relaxation, loss: float) -> Changes:
 
 
 def _contenders(offer: Offer, rows: Rows, subsets: NDArray[np.bool_]) -> Rows:
-    """Return the rows that are among the best of their cost for some set of tasks.
+    """Return the rows that are among the best for some set of tasks.
 
-    Of rows that cost the same, the budget buys at most k; a row that k others beat for a set of
-    tasks is not needed for it, because one of those others is free to take its place.
+    A budget buys at most k rows. If k others are no dearer and worth no less for a set of tasks, a
+    row is not needed for that set: one of those others is free to take its place.
     """
     if len(rows) < FEW or len(subsets) > MANY_SUBSETS:
         return rows
-    prices = np.column_stack([offer.read[rows], offer.label[rows]])
-    _, group = np.unique(prices, axis=0, return_inverse=True)
-    for_sale = np.where(offer.value[rows] > 0, offer.label[rows], np.inf)
-    cheapest = np.full(group.max() + 1, np.inf)
-    np.minimum.at(cheapest, group, offer.read[rows] + for_sale.min(axis=1))
-    k = np.floor(offer.budget / cheapest)
+    k = _most_rows(offer)
     is_contender = np.zeros(len(rows), dtype=bool)
     for cells in subsets[1:]:
-        order = np.lexsort((-offer.value[rows][:, cells].sum(axis=1), group))
-        starts = np.searchsorted(group[order], np.arange(len(k)))
-        place = np.arange(len(rows)) - starts[group[order]]
-        is_contender[order[place < k[group[order]]]] = True
+        is_for_sale = (offer.value[rows][:, cells] > 0).all(axis=1)
+        able = np.flatnonzero(is_for_sale)
+        cost = offer.read[rows[able]] + offer.label[rows[able]][:, cells].sum(axis=1)
+        value = offer.value[rows[able]][:, cells].sum(axis=1)
+        order = np.lexsort((-value, cost))
+        is_contender[able[order[_among_best_so_far(value[order], k)]]] = True
     return rows[is_contender]
+
+
+def _most_rows(offer: Offer) -> int:
+    """Return how many rows the budget buys at most: the cheapest cell of the cheapest rows."""
+    prices = np.where(offer.value > 0, offer.label, np.inf).min(axis=1) + offer.read
+    return int(np.searchsorted(np.cumsum(np.sort(prices)), offer.budget, side="right"))
+
+
+def _among_best_so_far(values: Floats, k: int) -> NDArray[np.bool_]:
+    """Return which values fewer than k earlier ones reach."""
+    best: list[float] = []
+    is_among = np.zeros(len(values), dtype=bool)
+    for i, value in enumerate(values.tolist()):
+        if len(best) < k:
+            heappush(best, value)
+        elif best and value > best[0]:
+            heapreplace(best, value)
+        else:
+            continue
+        is_among[i] = True
+    return is_among
 
 
 def _changes_of_rows(

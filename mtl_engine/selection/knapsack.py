@@ -18,9 +18,11 @@ from mtl_engine.selection.offer import Offer, Purchase
 from mtl_engine.selection.ordering import Floats, Rows
 from mtl_engine.selection.relaxation import Relaxation, relax
 
+Links = NDArray[np.int32]
+
 PRECISION = 1e-10  # purchases whose values differ by less than this share are equally good
-WORK_LIMIT = 5_000_000  # states looked at before giving up: far more than pools of text need
-MOST_STATES = 50_000  # more at once are halved, which leaves a good purchase but no proof
+WORK_LIMIT = 30_000_000  # states looked at before giving up: far more than pools of text need
+MOST_STATES = 500_000  # more at once are halved, which leaves a good purchase but no proof
 FILL = 3000  # rows tried in turn to spend what the relaxation leaves
 
 
@@ -91,7 +93,7 @@ class _Search:
         self.slack = offer.budget - offer.cost_of(relaxation.bought)  # below 0: overspent
         self.loss = loss  # of the best purchase, against the relaxation's bound
         self.tolerance = PRECISION * relaxation.bound
-        self.history: list[_States] = []
+        self.history: list[tuple[Links, Links]] = []  # parent and change of each step's states
         self.best: Rows | None = None
 
     def run(self, work_limit: int) -> bool:
@@ -109,7 +111,7 @@ class _Search:
             states = self._promising(branched, place + 1)
             if len(states.cost) > MOST_STATES:
                 states, is_complete = states.at(slice(None, None, 2)), False
-            self.history.append(states)
+            self.history.append((states.parent.astype(np.int32), states.change.astype(np.int32)))
             if not len(states.cost):
                 break
         return is_complete
@@ -145,12 +147,12 @@ class _Search:
 
     def _trace(self, states: _States, index: int) -> Rows:
         """Return the changes that led to a state."""
-        made = []
-        for step in [states, *reversed(self.history)]:
-            if step.change[index] >= 0:
-                made.append(int(step.change[index]))
-            index = int(step.parent[index])
-        return np.array(made, dtype=np.int64)
+        made = [int(states.change[index])]
+        index = int(states.parent[index])
+        for parent, change in reversed(self.history):
+            made.append(int(change[index]))
+            index = int(parent[index])
+        return np.array([change for change in made if change >= 0], dtype=np.int64)
 
     def _promising(self, states: _States, place: int) -> _States:
         """Return the states from which changes of later rows could still lead to a better one.
