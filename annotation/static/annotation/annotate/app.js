@@ -103,6 +103,7 @@ const elsewhere = new Elsewhere(owner, desk, () => start());
 elsewhere.begin();
 view.render();
 view.renderSaved();
+part("content").dataset.ready = "";
 if (!isLasting)
   announcer.say("This browser keeps no journal: do not close the page unsaved.", {
     isVisible: true,

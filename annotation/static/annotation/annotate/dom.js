@@ -25,6 +25,18 @@ export function setAttributes(node, attributes) {
   }
 }
 
+/** Switch an attribute on or off; nothing happens where it is already so. */
+export function toggle(node, name, isOn) {
+  if (node.hasAttribute(name) !== isOn) node.toggleAttribute(name, isOn);
+}
+
+/** Set an attribute, or take it away with null; nothing happens where it is already so. */
+export function put(node, name, value) {
+  if (node.getAttribute(name) === value) return;
+  if (value === null) node.removeAttribute(name);
+  else node.setAttribute(name, value);
+}
+
 /** Put an element at a place inside its positioned parent. */
 export function place(node, x, y, width, height) {
   node.style.left = `${x}px`;

@@ -74,9 +74,19 @@ export function pendingByTask(state) {
   }));
 }
 
+const drawnBefore = new WeakMap(); // document -> {task, context, items}: both never change
+
 /** All things to draw: own answers, given spans, and suggestions that wait. */
 export function itemsIn(state) {
   const doc = documentOf(state);
+  const known = drawnBefore.get(doc);
+  if (known?.task === state.ui.task && known.context === state.context) return known.items;
+  const items = drawAll(state, doc);
+  drawnBefore.set(doc, { task: state.ui.task, context: state.context, items });
+  return items;
+}
+
+function drawAll(state, doc) {
   const pending = new Map(pendingByTask(state).map(({ task, items }) => [task.name, items]));
   const items = joinItems(
     drawAnswers(state.tasks, doc.values, "own"),

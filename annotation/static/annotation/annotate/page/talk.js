@@ -34,7 +34,10 @@ export class Talk {
     const anchor = chip ?? view.sentence.wordNode(ui.cursor);
     const title = `Label of ${question.task}`;
     const label = await this.chooser.ask({ ...question, title }, anchor);
-    if (label !== null && desk.state) desk.perform(labelled(desk.state, question, label));
+    if (label !== null && desk.state) {
+      learnLabel(taskOf(desk.state, question.task), label);
+      desk.perform(labelled(desk.state, question, label));
+    }
     view.focusCursor();
   }
 
@@ -129,6 +132,12 @@ export class Talk {
   async answerRefused(refusal) {
     await takeBack(this.desk, refusal);
   }
+}
+
+/** A label that was typed for the first time is offered from now on. */
+function learnLabel(task, label) {
+  if (task.labels.some(({ name }) => name === label)) return;
+  task.labels.push({ name: label, colour: task.labels.length, key: "" });
 }
 
 function labelled(state, { purpose, task, from, to }, label) {

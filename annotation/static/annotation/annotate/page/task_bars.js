@@ -1,5 +1,5 @@
 // Label bars: one row a task with its labels, how far it is, and its suggestions.
-import { element, keyCap, setAttributes } from "../dom.js";
+import { element, keyCap, put, toggle } from "../dom.js";
 import { capText, commandCap } from "../input/keys.js";
 import { colourOf } from "../model/items.js";
 import { standingOf, standingText } from "./standing.js";
@@ -62,19 +62,17 @@ class TaskRow {
   render(state) {
     const { name, kind } = this.task;
     const isWanted = state !== null && state.wanted.includes(name);
-    setAttributes(this.node, {
-      "aria-current": isWanted && state.ui.task === name ? "true" : undefined,
-      "data-unasked": !isWanted,
-    });
+    put(this.node, "aria-current", isWanted && state.ui.task === name ? "true" : null);
+    toggle(this.node, "data-unasked", !isWanted);
     const standing = isWanted ? standingOf(state, this.task) : null;
     this.#showStanding(standing);
     const value = isWanted ? state.history.doc.values[name] : null;
     const guesses = isWanted && kind === "classes" ? classGuesses(state, name) : new Map();
     for (const button of this.labels.querySelectorAll("[data-label]")) {
       const label = button.dataset.label;
-      button.disabled = !isWanted;
+      toggle(button, "disabled", !isWanted);
       if (kind === "classes") showChoice(button, value === label, guesses.get(label));
-      else setAttributes(button, { "aria-pressed": String(isArmed(state, name, label)) });
+      else put(button, "aria-pressed", String(isArmed(state, name, label)));
     }
   }
 
@@ -126,10 +124,8 @@ function showChoice(button, isChosen, confidence) {
     button.querySelector(".confidence")?.remove();
     if (guess) button.append(element("span", { class: "confidence" }, guess));
   }
-  setAttributes(button, {
-    "aria-checked": String(isChosen),
-    "data-state": guess && !isChosen ? "suggested" : undefined,
-  });
+  put(button, "aria-checked", String(isChosen));
+  put(button, "data-state", guess && !isChosen ? "suggested" : null);
 }
 
 /** Confidence of the model in each class that it considered, as short text. */

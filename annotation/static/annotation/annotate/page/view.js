@@ -1,5 +1,5 @@
 // Draws the desk: each part looks at the state and changes only what is different.
-import { element } from "../dom.js";
+import { element, toggle } from "../dom.js";
 import { PHASE } from "../desk/desk.js";
 import { itemsIn, pendingByTask, rangeOf, wantedTasks } from "../model/state.js";
 import { sayWord } from "../sentence/speech.js";
@@ -38,6 +38,7 @@ export class View {
     this.drawn = null;
     this.part("stage").hidden = false; // words are measured as they are shown
     this.sentence.show({ sentence: state.sentence, items: this.#items(state) });
+    this.room = this.#room(state);
     this.#measureFrame();
     this.render();
     this.focusCursor();
@@ -47,7 +48,7 @@ export class View {
   render() {
     const { desk } = this;
     const { state } = desk;
-    this.part("stage").hidden = state === null;
+    toggle(this.part("stage"), "hidden", state === null);
     this.#renderEmpty();
     this.bars.render(state);
     this.detail.render(state);
@@ -64,8 +65,7 @@ export class View {
     const { state } = this.desk;
     if (!state || this.isTalking()) return;
     const node = this.sentence.wordNode(state.ui.cursor);
-    node?.focus({ preventScroll: true });
-    node?.scrollIntoView({ block: "nearest" });
+    node?.focus();
   }
 
   #renderSentence(state) {
@@ -73,7 +73,7 @@ export class View {
     const key = [history.doc, ui.task, [...this.hidden].join()];
     if (!this.drawn || key.some((part, i) => part !== this.drawn[i])) {
       this.drawn = key;
-      this.sentence.draw(this.#items(state), this.#room(state));
+      this.sentence.draw(this.#items(state), this.room);
       this.#settle();
     }
     const range = ui.anchor === null ? null : rangeOf(ui);
@@ -105,7 +105,7 @@ export class View {
 
   /** Things to draw, without the layers that are switched off. */
   #items(state) {
-    const items = itemsIn(state);
+    const items = { ...itemsIn(state) };
     const isShown = (item) => !(this.hidden.has("suggestions") && item.state === "suggested");
     for (const kind of Object.keys(items)) items[kind] = items[kind].filter(isShown);
     if (this.hidden.has("tree")) items.tree = [];
@@ -125,16 +125,11 @@ export class View {
 
   #renderPlace() {
     const { state, clock } = this.desk;
-    if (!state) {
-      this.part("place").textContent = "";
-      return;
-    }
-    const seconds = Math.floor(clock.seconds);
-    const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    const { rank, n_asks: n } = state.ask;
-    const number = (state.sentence.position + 1).toLocaleString();
-    this.part("place").textContent =
-      `Sentence ${number} · ask ${rank.toLocaleString()} of ${n.toLocaleString()} · ${time} on this sentence`;
+    const seconds = state ? Math.floor(clock.seconds) : null;
+    const key = `${state?.ask.id} ${seconds}`;
+    if (key === this.shownPlace) return;
+    this.shownPlace = key;
+    this.part("place").textContent = state ? placeText(state, seconds) : "";
   }
 
   #renderActions() {
@@ -143,15 +138,16 @@ export class View {
       ? pendingByTask(desk.state).reduce((sum, { items }) => sum + items.length, 0)
       : 0;
     this.announcer.rest(restingWords(desk, waiting));
-    this.part("submit").disabled = desk.phase !== PHASE.working;
-    this.part("skip").disabled = desk.phase !== PHASE.working;
-    this.part("flag").disabled = desk.state === null;
+    const isWaiting = desk.phase !== PHASE.working;
+    toggle(this.part("submit"), "disabled", isWaiting);
+    toggle(this.part("skip"), "disabled", isWaiting);
+    toggle(this.part("flag"), "disabled", desk.state === null);
   }
 
   #renderEmpty() {
     const box = this.part("empty");
     const words = EMPTY[this.desk.phase];
-    box.hidden = !words || this.desk.state !== null;
+    toggle(box, "hidden", !words || this.desk.state !== null);
     if (box.hidden || box.dataset.phase === this.desk.phase) return;
     box.dataset.phase = this.desk.phase;
     box.replaceChildren(element("h2", {}, words[0]), element("p", {}, words[1]));
@@ -179,6 +175,14 @@ export class View {
     const words = this.facts.renderSaved(this.desk.connection);
     if (words) this.announcer.say(words);
   }
+}
+
+function placeText({ ask, sentence }, seconds) {
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  const [number, rank, n] = [sentence.position + 1, ask.rank, ask.n_asks].map((value) =>
+    value.toLocaleString(),
+  );
+  return `Sentence ${number} · ask ${rank} of ${n} · ${time} on this sentence`;
 }
 
 const EMPTY = {

@@ -1,5 +1,5 @@
 // <tandem-sentence>: the words of one sentence with tags, spans, trees and relations on them.
-import { element } from "../dom.js";
+import { element, toggle } from "../dom.js";
 import { layoutSentence, METRICS } from "../geometry/layout.js";
 import { noItems } from "../model/items.js";
 import { arcLabelWidth, Arcs } from "./arcs.js";
@@ -47,6 +47,7 @@ export class TandemSentence extends HTMLElement {
   show({ sentence, items, differing = new Set() }) {
     this.#sentence = sentence;
     this.#marks = { cursor: null, range: null, selected: null, head: null, words: differing };
+    this.#style = null;
     this.words.fill(sentence, this.isReadOnly);
     this.lang = sentence.language ?? "";
     this.dir = this.words.direction;
@@ -99,8 +100,7 @@ export class TandemSentence extends HTMLElement {
 
   #render() {
     if (!this.isConnected || !this.#sentence.tokens.length) return;
-    const style = readStyle(this, METRICS);
-    this.#width = this.clientWidth;
+    const style = (this.#style ??= this.#measure());
     const layout = layoutSentence(this.#layoutInput(style));
     const height = layout.height + style.padding.y;
     const common = { items: this.#items, layout, style, tokens: this.#sentence.tokens };
@@ -110,9 +110,16 @@ export class TandemSentence extends HTMLElement {
     this.classes.replaceChildren(...this.#items.classes.flatMap(classWords));
     this.words.box.style.height = `${layout.height}px`;
     this.#heights = { all: height, above: layout.lines[0].wordTop + style.padding.y };
-    this.#showMarks();
+    this.#showMarks(true);
   }
 
+  /** Fonts and widths, read once and again when the width changes. */
+  #measure() {
+    this.#width = this.clientWidth;
+    return readStyle(this, METRICS);
+  }
+
+  #style = null;
   #width = 0;
   #heights = { all: 0, above: 0 };
 
@@ -152,25 +159,27 @@ export class TandemSentence extends HTMLElement {
     return least;
   }
 
-  #showMarks() {
-    const { cursor, range, selected, head, words } = this.#marks;
-    this.words.nodes.forEach((node, i) => {
-      const isInRange = range !== null && range[0] <= i && i < range[1];
-      toggle(node, "data-cursor", i === cursor);
-      toggle(node, "data-range", isInRange);
-      toggle(node, "data-head", i === head);
-      toggle(node, "data-differs", words.has(i));
-      if (this.isReadOnly) return;
-      node.tabIndex = i === (cursor ?? 0) ? 0 : -1;
-      node.setAttribute("aria-selected", isInRange || i === cursor ? "true" : "false");
-    });
-    const near = this.#near();
-    this.toggleAttribute("data-focus", this.#hovered !== null && near.size > 0);
-    for (const node of this.querySelectorAll("[data-item]")) {
-      toggle(node, "data-near", near.has(node.dataset.item));
-      toggle(node, "data-selected", node.dataset.item === selected);
+  /** Show the marks: on everything after a drawing, else only where they changed. */
+  #showMarks(isFresh = false) {
+    const next = { ...this.#marks, near: this.#near() };
+    const last = isFresh ? null : this.#shown;
+    this.#shown = next;
+    this.words.mark(next, last, this.isReadOnly);
+    if (isFresh) this.#nodesOf = nodesByItem(this);
+    const ids = last
+      ? [...last.near, last.selected, ...next.near, next.selected]
+      : this.#nodesOf.keys();
+    for (const id of new Set(ids)) {
+      for (const node of this.#nodesOf.get(id) ?? []) {
+        toggle(node, "data-near", next.near.has(id));
+        toggle(node, "data-selected", id === next.selected);
+      }
     }
+    toggle(this, "data-focus", this.#hovered !== null && next.near.size > 0);
   }
+
+  #shown = null;
+  #nodesOf = new Map();
 
   /** What steps forward: the hovered word or thing, else the selected thing, else the cursor's. */
   #near() {
@@ -201,12 +210,21 @@ export class TandemSentence extends HTMLElement {
   }
 
   #resize() {
-    if (this.clientWidth !== this.#width) this.#render();
+    if (this.clientWidth === this.#width) return;
+    this.#style = null;
+    this.#render();
   }
 }
 
-function toggle(node, name, isOn) {
-  if (node.hasAttribute(name) !== isOn) node.toggleAttribute(name, isOn);
+/** The elements of each thing, by its id. */
+function nodesByItem(host) {
+  const nodes = new Map();
+  for (const node of host.querySelectorAll("[data-item]")) {
+    const id = node.dataset.item;
+    if (nodes.has(id)) nodes.get(id).push(node);
+    else nodes.set(id, [node]);
+  }
+  return nodes;
 }
 
 function classWords({ task, label, differs }) {

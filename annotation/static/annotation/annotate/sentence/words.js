@@ -1,5 +1,5 @@
 // The words of a sentence as elements: made once per sentence, measured once per width.
-import { element, place, setAttributes } from "../dom.js";
+import { element, place, put, setAttributes, toggle } from "../dom.js";
 import { baseDirection, wordDirection } from "../geometry/bidi.js";
 
 const CLOSING = /^[\p{Pe}\p{Pf}\p{Po}]+$/u;
@@ -59,4 +59,26 @@ export class Words {
       place(node, x + padding.x, y, width, metrics.word);
     });
   }
+
+  /** Mark words; only those that the last marks or the new ones touch. */
+  mark(next, last, isReadOnly) {
+    const touched = last ? new Set([...wordsOf(last), ...wordsOf(next)]) : this.nodes.keys();
+    for (const i of touched) {
+      const node = this.nodes[i];
+      const isInRange = next.range !== null && next.range[0] <= i && i < next.range[1];
+      toggle(node, "data-cursor", i === next.cursor);
+      toggle(node, "data-range", isInRange);
+      toggle(node, "data-head", i === next.head);
+      toggle(node, "data-differs", next.words.has(i));
+      if (isReadOnly) continue;
+      put(node, "tabindex", i === (next.cursor ?? 0) ? "0" : "-1");
+      put(node, "aria-selected", String(isInRange || i === next.cursor));
+    }
+  }
+}
+
+function wordsOf({ cursor, range, head }) {
+  const words = [cursor, head].filter((word) => word !== null);
+  if (range) for (let i = range[0]; i < range[1]; i++) words.push(i);
+  return words;
 }
