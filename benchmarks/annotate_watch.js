@@ -1,0 +1,51 @@
+// Watches the annotate page from outside: key presses, next sentences, what moves, what was fetched.
+window.watch = {
+  effects: [],
+  paints: [],
+  nexts: [],
+  leases: [],
+  shift: 0,
+  clear() {
+    Object.assign(this, { effects: [], paints: [], nexts: [], leases: [], shift: 0 });
+  },
+  weight() {
+    const entries = [
+      ...performance.getEntriesByType("navigation"),
+      ...performance.getEntriesByType("resource"),
+    ];
+    return entries.reduce((sum, entry) => sum + entry.transferSize, 0);
+  },
+  requests: () => performance.getEntriesByType("resource").length + 1,
+};
+
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) watch.shift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+
+addEventListener("keydown", (event) => {
+  // after every handler of the page: the DOM has changed, the next frame would show it
+  document.body.getBoundingClientRect();
+  watch.effects.push(performance.now() - event.timeStamp);
+  afterPaint(() => watch.paints.push(performance.now() - event.timeStamp));
+  if (event.key === "Enter") followNext(event.timeStamp);
+});
+
+function followNext(since) {
+  const word = document.querySelector(".word");
+  const submit = document.getElementById("submit");
+  const look = () => {
+    if (word.isConnected) return requestAnimationFrame(look);
+    afterPaint(() => watch.nexts.push(performance.now() - since));
+    const wait = () => (submit.disabled ? requestAnimationFrame(wait) : watch.leases.push(performance.now() - since));
+    wait();
+  };
+  look();
+}
+
+function afterPaint(action) {
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = action;
+    port2.postMessage(null);
+  });
+}
