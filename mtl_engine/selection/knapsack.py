@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mtl_engine.selection.changes import Changes, find_changes
 from mtl_engine.selection.offer import Offer, Purchase
-from mtl_engine.selection.ordering import Floats, Rows
+from mtl_engine.selection.ordering import Floats, Rows, lowest
 from mtl_engine.selection.relaxation import Relaxation, relax
 
 Links = NDArray[np.int32]
@@ -44,7 +44,7 @@ def best_purchase(offer: Offer, *, work_limit: int = WORK_LIMIT) -> Purchase:
 def _filled_up(offer: Offer, relaxation: Relaxation) -> NDArray[np.bool_]:
     """Return a purchase within the budget: the relaxation's, cut to fit and filled up greedily."""
     bought = relaxation.bought.copy()
-    nearest = np.argsort(relaxation.regret, kind="stable")[:FILL].tolist()
+    nearest = lowest(relaxation.regret, FILL).tolist()
     left = offer.budget - offer.cost_of(bought)
     for row in nearest:
         if left >= 0:
@@ -55,7 +55,7 @@ def _filled_up(offer: Offer, relaxation: Relaxation) -> NDArray[np.bool_]:
     if left < 0:
         bought[:], left = False, offer.budget
     for row in nearest:
-        if not bought[row].any():
+        if offer.read[row] <= left and not bought[row].any():
             cells = _least_lossy(offer, relaxation.price, row)
             cost = offer.read[row] + offer.label[row][cells].sum()
             if cost <= left and cells.any():
