@@ -21,7 +21,7 @@ from .choosing import choose_n_topics
 from .corpus import build_corpus
 from .model import SequentialLDA
 from .prediction import topic_shares
-from .report import TypicalSequence, typical_sequences
+from .typical import TypicalSequence, typical_sequences
 
 FEWEST = 8  # sequences below which a mixture is not described
 CANDIDATES = (1, 2, 3, 4, 5)

@@ -9,9 +9,10 @@ from django.core.management import CommandError, call_command
 
 from analysis.errors import AnalysisError
 from analysis.sequential_lda import SequentialLDA, load_model
-from analysis.sequential_lda.report import typical_sequences, write_report
+from analysis.sequential_lda.report import write_report
 from analysis.sequential_lda.sources import Layout, read_sequences
 from analysis.sequential_lda.storage import load_task_names
+from analysis.sequential_lda.typical import typical_sequences
 
 
 def write(path, text):
