@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import Http404
 
-from annotation.models import Annotation, Gold, Suggestion
+from annotation.models import Gold
 from annotation.rows import Row, as_time, as_value, every, one
 from annotation.selectors.queue import OwnLease, count_queue
 
@@ -35,6 +35,7 @@ _LEASE = f"""
 
 _ASK_ALONE = f"SELECT {_ASK} FROM annotation_ask a {_JOINS} WHERE a.id = %(ask)s"
 
+# The plus keeps SQLite from walking through everything the person ever answered.
 _OFFERED = """
     SELECT 0, t.name, g.value, g.confidence, g.details
     FROM annotation_suggestion g JOIN annotation_task t ON t.id = g.task_id
@@ -42,7 +43,7 @@ _OFFERED = """
     UNION ALL
     SELECT 1, t.name, n.value, NULL, NULL
     FROM annotation_annotation n JOIN annotation_task t ON t.id = n.task_id
-    WHERE n.sentence_id = %(sentence)s AND n.author_id = %(annotator)s"""
+    WHERE n.sentence_id = %(sentence)s AND +n.author_id = %(annotator)s"""
 
 
 def describe_lease(lease_id: int) -> dict[str, Any]:
@@ -90,23 +91,19 @@ def lease_context(lease: OwnLease) -> dict[str, Any]:
 
 def given_spans(tasks: Sequence[str], sentence_id: int, annotator_id: int) -> dict[str, list[Any]]:
     """Return for each spans task the person's own answer, else gold, else the model's."""
-    spans: dict[str, list[Any]] = {task: [] for task in tasks}
-    sources = (
-        Suggestion.objects.filter(sentence=sentence_id),
-        Gold.objects.filter(sentence=sentence_id),
-        Annotation.objects.filter(sentence=sentence_id, author=annotator_id),
+    own, suggested = _offered(sentence_id, annotator_id, tasks)
+    gold = dict(
+        Gold.objects.filter(sentence=sentence_id, task__name__in=tasks).values_list(
+            "task__name", "value"
+        )
     )
-    for source in sources:
-        spans |= source.filter(task__name__in=tasks).values_list("task__name", "value")
-    return spans
+    model = {task: suggestion["value"] for task, suggestion in suggested.items()}
+    return {task: own.get(task, gold.get(task, model.get(task, []))) for task in tasks}
 
 
 def own_answers(sentence_id: int, annotator_id: int, tasks: Sequence[str]) -> dict[str, Any]:
     """Return a person's present answers to some tasks of a sentence."""
-    answers = Annotation.objects.filter(
-        sentence=sentence_id, author=annotator_id, task__name__in=tasks
-    )
-    return dict(answers.values_list("task__name", "value"))
+    return _offered(sentence_id, annotator_id, tasks)[0]
 
 
 def _describe(row: Row, annotator_id: int) -> dict[str, Any]:
