@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mtl_engine.features import FeatureStore
+from mtl_engine.features import Features
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction.predict import BATCH_TOKENS, predict
 from mtl_engine.types import Answer, Example
@@ -30,7 +30,7 @@ def evaluate(
     examples: Sequence[Example],
     *,
     temperatures: Mapping[str, float] | None = None,
-    features: FeatureStore | None = None,
+    features: Features | None = None,
     batch_tokens: int = BATCH_TOKENS,
     is_greedy: bool = False,
 ) -> dict[str, TaskResult]:

@@ -5,12 +5,8 @@ features are the same bits whoever its neighbours were. They are keyed by the fr
 what the encoder reads of the text.
 """
 
-import fcntl
 import hashlib
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,162 +16,74 @@ from torch import Tensor
 from mtl_engine.batching import by_equal_length
 from mtl_engine.encoders.interface import Encoder
 from mtl_engine.encoders.pack import Pieces, collate
+from mtl_engine.errors import EngineError
+from mtl_engine.feature_store import DiskStore, FeatureStore, MemoryStore
 
 BATCH_TOKENS = 1024
 FEWEST_ROWS = 16  # below, matrix products take another path with other roundings
-RECORD = np.dtype([("key", "S16"), ("start", "<i8"), ("n", "<i8")])
+MEMORY_LIMIT = 2**30
 
 
-class FeatureStore(ABC):
-    """Features of one encoder's frozen part, by key."""
+class Features:
+    """The frozen part's output for sentences, computed where it is not kept yet."""
 
-    @abstractmethod
-    def get(self, key: bytes) -> np.ndarray | None:
-        """Return the features (p, width) kept under a key, or None."""
+    def __init__(self, encoder: Encoder, store: FeatureStore) -> None:
+        self.encoder = encoder
+        self.store = store
 
-    @abstractmethod
-    def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
-        """Keep features, as far as there is room."""
+    @torch.no_grad()
+    def rows(self, pieces: Sequence[Pieces]) -> Tensor:
+        """Return (N, width): what the frozen part says of the sentences, one after another."""
+        keys = [_key(sentence) for sentence in pieces]
+        found = {key: self.store.get(key) for key in keys}
+        missing = {key: p for key, p in zip(keys, pieces, strict=True) if found[key] is None}
+        if missing:
+            computed = dict(zip(missing, self._compute(list(missing.values())), strict=True))
+            self.store.put(list(computed.items()))
+            found.update(computed)
+        return torch.from_numpy(np.concatenate([found[key] for key in keys]))
 
-
-class MemoryStore(FeatureStore):
-    """Features in memory, for one training."""
-
-    def __init__(self, limit_bytes: int) -> None:
-        self._kept: dict[bytes, np.ndarray] = {}
-        self._room = limit_bytes
-
-    def get(self, key: bytes) -> np.ndarray | None:
-        return self._kept.get(key)
-
-    def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
-        for key, rows in items:
-            if key not in self._kept and rows.nbytes <= self._room:
-                self._kept[key] = rows
-                self._room -= rows.nbytes
-
-
-class DiskStore(FeatureStore):
-    """Features in a memory-mapped file that only grows; several processes may share it.
-
-    An index record is written after its rows have reached the disk, so a process that dies in
-    between leaves nothing half-kept.
-    """
-
-    def __init__(self, folder: Path, width: int, limit_bytes: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._rows_file = folder / "rows.f32"
-        self._index_file = folder / "index.bin"
-        self._lock_file = folder / "lock"
-        self._width = width
-        self._limit_rows = limit_bytes // (4 * width)
-        self._known: dict[bytes, tuple[int, int]] = {}
-        self._n_records = 0
-        self._end = 0  # rows in use
-        self._rows: np.ndarray = np.empty((0, width), dtype=np.float32)
-        self._refresh()
-
-    def get(self, key: bytes) -> np.ndarray | None:
-        place = self._known.get(key)
-        if place is None:
-            return None
-        start, n = place
-        if start + n > len(self._rows):
-            self._rows = np.memmap(
-                self._rows_file, dtype=np.float32, mode="r", shape=(self._end, self._width)
+    def require_of(self, encoder: Encoder) -> None:
+        """Refuse another model's encoder, whose frozen part may compute something else."""
+        if encoder is not self.encoder:
+            raise EngineError(
+                "The features belong to another model; open them with this model's encoder: "
+                "open_features(model.encoder, cache_dir)."
             )
-        return self._rows[start : start + n]
 
-    def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
-        with self._locked():
-            self._refresh()
-            new = [(key, rows) for key, rows in items if key not in self._known]
-            records, kept, end = [], [], self._end
-            for key, rows in new:
-                if end + len(rows) <= self._limit_rows:
-                    records.append((key, end, len(rows)))
-                    kept.append(np.ascontiguousarray(rows, dtype=np.float32))
-                    end += len(rows)
-            if records:
-                self._append(kept, np.array(records, dtype=RECORD))
-
-    def _append(self, kept: list[np.ndarray], records: np.ndarray) -> None:
-        with self._rows_file.open("r+b") as file:
-            file.seek(self._end * self._width * 4)
-            for rows in kept:
-                file.write(rows.data)
-            file.flush()
-            os.fsync(file.fileno())
-        with self._index_file.open("r+b") as file:
-            file.seek(self._n_records * RECORD.itemsize)
-            file.write(records.tobytes())
-        self._refresh()
-
-    def _refresh(self) -> None:
-        self._rows_file.touch()
-        self._index_file.touch()
-        with self._index_file.open("rb") as file:
-            file.seek(self._n_records * RECORD.itemsize)
-            data = file.read()
-        whole = len(data) // RECORD.itemsize * RECORD.itemsize
-        for key, start, n in np.frombuffer(data[:whole], dtype=RECORD).tolist():
-            self._known[key.ljust(16, b"\0")] = (start, n)
-            self._end = max(self._end, start + n)
-            self._n_records += 1
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with self._lock_file.open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+    def _compute(self, pieces: list[Pieces]) -> list[np.ndarray]:
+        computed: list[np.ndarray] = [np.empty(0)] * len(pieces)
+        for numbers in by_equal_length(_batch_keys(pieces), BATCH_TOKENS):
+            group = [pieces[number] for number in numbers]
+            size = len(group[0])
+            repeats = -(-FEWEST_ROWS // (size * len(group)))
+            rows = self.encoder.bottom(collate(group * repeats)).numpy()
+            for place, number in enumerate(numbers):
+                computed[number] = rows[place * size : (place + 1) * size].copy()
+        return computed
 
 
 def open_features(
     encoder: Encoder, cache_dir: Path | str | None, *, limit_bytes: int = 20 * 2**30
-) -> FeatureStore | None:
-    """Return where the encoder's frozen features are kept; None if nothing is frozen.
+) -> Features | None:
+    """Return the encoder's frozen features; None if nothing is frozen.
 
     Without a directory they are kept in memory, at most 1 GiB of them.
     """
     if not encoder.is_frozen:
         return None
     if cache_dir is None:
-        return MemoryStore(min(limit_bytes, 2**30))
-    return DiskStore(Path(cache_dir) / encoder.fingerprint(), encoder.width, limit_bytes)
+        return Features(encoder, MemoryStore(min(limit_bytes, MEMORY_LIMIT)))
+    folder = Path(cache_dir) / encoder.fingerprint()
+    return Features(encoder, DiskStore(folder, encoder.width, limit_bytes))
 
 
-@torch.no_grad()
-def frozen_features(encoder: Encoder, pieces: Sequence[Pieces], store: FeatureStore) -> Tensor:
-    """Return (N, width): what the frozen part says of the sentences, one after another."""
-    keys = [_key(sentence) for sentence in pieces]
-    rows = [store.get(key) for key in keys]
-    missing = {keys[number]: number for number, found in enumerate(rows) if found is None}
-    if missing:
-        numbers = list(missing.values())
-        computed = _compute(encoder, [pieces[number] for number in numbers])
-        store.put(list(zip(missing, computed, strict=True)))
-        fresh = dict(zip(missing, computed, strict=True))
-        rows = [
-            fresh[key] if found is None else found for key, found in zip(keys, rows, strict=True)
-        ]
-    return torch.from_numpy(np.concatenate(rows))  # type: ignore[arg-type]
-
-
-def _compute(encoder: Encoder, pieces: list[Pieces]) -> list[np.ndarray]:
-    computed: list[np.ndarray] = [np.empty(0)] * len(pieces)
-    is_whole = [len(sentence.windows) == 1 for sentence in pieces]
-    sizes = [
-        len(p) if whole else -n
-        for n, (p, whole) in enumerate(zip(pieces, is_whole, strict=True), 1)
+def _batch_keys(pieces: Sequence[Pieces]) -> list[int]:
+    """Return sizes, by which sentences of one window batch; longer ones are each alone."""
+    return [
+        len(sentence) if len(sentence.windows) == 1 else -number
+        for number, sentence in enumerate(pieces, start=1)
     ]
-    for numbers in by_equal_length(sizes, BATCH_TOKENS):
-        group = [pieces[number] for number in numbers]
-        size = len(group[0])
-        repeats = -(-FEWEST_ROWS // (size * len(group)))
-        rows = encoder.bottom(collate(group * repeats)).numpy()
-        for place, number in enumerate(numbers):
-            computed[number] = rows[place * size : (place + 1) * size].copy()
-    return computed
 
 
 def _key(pieces: Pieces) -> bytes:

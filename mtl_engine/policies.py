@@ -88,5 +88,8 @@ def draw(probabilities: np.ndarray, is_open: np.ndarray, rng: np.random.Generato
         )
     weights = np.where(is_open, probabilities, 0.0)
     if weights.sum() == 0:
-        weights = is_open.astype(float)
+        raise EngineError(
+            f"A task policy gave {probabilities}, but only tasks {np.flatnonzero(is_open)} have "
+            "training sentences; give one of them a probability above 0."
+        )
     return int(rng.choice(len(weights), p=weights / weights.sum()))

@@ -7,11 +7,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from mtl_engine.batching import by_length
 from mtl_engine.encoders.pack import Pack, Pieces, collate
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.features import FeatureStore, frozen_features
+from mtl_engine.features import Features
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.precision import Precision, chosen_precision
 from mtl_engine.prediction.dropout import DropoutScope, dropout_votes
@@ -59,7 +60,7 @@ def predict(
     tasks: Sequence[str] | None = None,
     outputs: Collection[str] = ("answers", "confidence"),
     temperatures: Mapping[str, float] | None = None,
-    features: FeatureStore | None = None,
+    features: Features | None = None,
     batch_tokens: int = BATCH_TOKENS,
     n_passes: int = 10,
     dropout: DropoutScope = "full",
@@ -78,12 +79,14 @@ def predict(
         outputs=_known_outputs(outputs),
         temperatures=_checked_temperatures(model, temperatures or {}),
         n_passes=n_passes,
-        dropout=dropout,
+        dropout=_one_of("dropout scope", dropout, get_args(DropoutScope)),
         seed=seed,
         is_greedy=is_greedy,
-        precision=precision,
+        precision=_one_of("precision", precision, get_args(Precision)),
     )
     model.with_parents(request.tasks)
+    if features is not None:
+        features.require_of(model.encoder)
     remaining = iter(sentences)
     number = 0
     while chunk := list(islice(remaining, CHUNK)):
@@ -103,18 +106,18 @@ def predict(
 def _predict_batch(
     model: MultiTaskModel,
     pieces: list[Pieces],
-    store: FeatureStore | None,
+    features: Features | None,
     request: Request,
     number: int,
 ) -> list[Prediction]:
     model.eval()
     pack = collate(pieces)
-    features = None if store is None else frozen_features(model.encoder, pieces, store)
+    bottom = None if features is None else features.rows(pieces)
     columns: dict[str, dict[str, Sequence[Any]]] = {name: {} for name in COLUMNS}
     vectors: np.ndarray | None = None
     if request.outputs - {"votes"}:
         with chosen_precision(request.precision):
-            states = model.states(pack, model.with_parents(request.tasks), features)
+            states = model.states(pack, model.with_parents(request.tasks), bottom)
         states = {name: its_states.in_single_precision() for name, its_states in states.items()}
         scores = model.scores_of(states)
         for task in request.tasks:
@@ -126,7 +129,7 @@ def _predict_batch(
             pooled = [states[task].pooled for task in request.tasks]
             vectors = torch.stack(pooled).mean(0).numpy()
     if "votes" in request.outputs:
-        columns["votes"] = _votes(model, pack, features, request, number)
+        columns["votes"] = _votes(model, pack, bottom, request, number)
     return [_row(columns, vectors, row) for row in range(len(pieces))]
 
 
@@ -165,12 +168,12 @@ def _row(columns: dict[str, dict[str, Sequence[Any]]], vectors: Any, row: int) -
 
 
 def _votes(
-    model: MultiTaskModel, pack: Pack, features: Any, request: Request, number: int
+    model: MultiTaskModel, pack: Pack, bottom: Tensor | None, request: Request, number: int
 ) -> dict[str, Sequence[Any]]:
     passes = dropout_votes(
         model,
         pack,
-        features,
+        bottom,
         request.tasks,
         n_passes=request.n_passes,
         scope=request.dropout,
@@ -179,11 +182,14 @@ def _votes(
     return dict(passes)
 
 
+def _one_of(what: str, name: Any, known: Sequence[str]) -> Any:
+    if name not in known:
+        raise UnknownName(what, name, known)
+    return name
+
+
 def _known_outputs(outputs: Collection[str]) -> frozenset[str]:
-    for output in outputs:
-        if output not in OUTPUTS:
-            raise UnknownName("output", output, OUTPUTS)
-    return frozenset(outputs)
+    return frozenset(_one_of("output", output, OUTPUTS) for output in outputs)
 
 
 def _checked_temperatures(

@@ -8,7 +8,7 @@ import numpy as np
 
 from mtl_engine.confidence import dropout_agreement
 from mtl_engine.errors import UnknownName
-from mtl_engine.features import FeatureStore
+from mtl_engine.features import Features
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction.dropout import DropoutScope
 from mtl_engine.prediction.predict import BATCH_TOKENS, Prediction, predict
@@ -38,7 +38,7 @@ def score(
     method: Method = "entropy",
     temperatures: Mapping[str, float] | None = None,
     has_vectors: bool = False,
-    features: FeatureStore | None = None,
+    features: Features | None = None,
     batch_tokens: int = BATCH_TOKENS,
     n_passes: int = 10,
     dropout: DropoutScope = "full",

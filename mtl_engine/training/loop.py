@@ -88,9 +88,9 @@ class _Run:
         self.model, self.dev = model, dev
         self.config = model.config.training
         self.names = [task.name for task in model.tasks]
-        self.store = open_features(model.encoder, cache_dir)
+        self.features = open_features(model.encoder, cache_dir)
         data = read_examples(model, examples)
-        self.learner = Learner(model, data, self.store)
+        self.learner = Learner(model, data, self.features)
         self.optimizer = new_optimizer(model, self.config)
         sizes = [len(data.targets[name]) for name in self.names]
         named = named_policy(self.config.policy, sizes, self.config.policy_temperature)
@@ -195,7 +195,7 @@ class _Run:
         clipped_step(self.optimizer, self.model, self.config.clip)
 
     def _evaluate(self) -> tuple[Evaluation, bool]:
-        results = evaluate(self.model, self.dev, features=self.store, is_greedy=True)
+        results = evaluate(self.model, self.dev, features=self.features, is_greedy=True)
         mean = geometric_mean(result.main for result in results.values())
         metrics = {name: dict(result.metrics) for name, result in results.items()}
         is_best = self.stopping.note(self.step, mean, metrics)

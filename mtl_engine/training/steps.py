@@ -10,26 +10,25 @@ from torch import Tensor
 from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError
 from mtl_engine.examples import EncodedExamples
-from mtl_engine.features import FeatureStore, frozen_features
+from mtl_engine.features import Features
 from mtl_engine.heads.interface import Parent, States
 from mtl_engine.model import MultiTaskModel
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A model, its training sentences and where their frozen features are kept."""
+    """A model, its training sentences and its frozen part's features."""
 
     model: MultiTaskModel
     data: EncodedExamples
-    store: FeatureStore | None
+    features: Features | None
 
     def losses(self, rows: Sequence[int], tasks: Sequence[str]) -> dict[str, Tensor]:
         """Return each task's mean loss over the rows that are labelled for it."""
         pieces = [self.data.pieces[row] for row in rows]
-        encoder = self.model.encoder
-        features = None if self.store is None else frozen_features(encoder, pieces, self.store)
+        bottom = None if self.features is None else self.features.rows(pieces)
         names = self.model.with_parents(tasks)
-        states = self.model.states(collate(pieces), names, features)
+        states = self.model.states(collate(pieces), names, bottom)
         found = {}
         for task in tasks:
             labelled = [place for place, row in enumerate(rows) if row in self.data.targets[task]]

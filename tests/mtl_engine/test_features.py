@@ -5,8 +5,10 @@ import pytest
 import torch
 
 from mtl_engine.encoders.pack import collate
+from mtl_engine.errors import EngineError
 from mtl_engine.evaluation import evaluate
-from mtl_engine.features import DiskStore, MemoryStore, frozen_features, open_features
+from mtl_engine.feature_store import DiskStore, MemoryStore
+from mtl_engine.features import open_features
 from mtl_engine.model import new_model
 from mtl_engine.prediction import score
 from tests.mtl_engine.corpus import MOOD, POS, TASKS, labelled_for, sentences, tiny_config, trained
@@ -21,25 +23,30 @@ def model():
 
 def test_features_are_what_the_frozen_network_computes(model, tmp_path):
     pieces = model.encoder.read([*TOKENS, ("long",) * 600])
-    store = open_features(model.encoder, tmp_path)
     with torch.no_grad():
         whole = model.encoder.bottom(collate(pieces))
-    torch.testing.assert_close(frozen_features(model.encoder, pieces, store), whole)
+    torch.testing.assert_close(open_features(model.encoder, tmp_path).rows(pieces), whole)
 
 
 def test_a_sentences_features_are_the_same_bits_whoever_its_neighbours_are(model):
     pieces = model.encoder.read(TOKENS)
-    together = frozen_features(model.encoder, pieces, MemoryStore(2**20))
-    alone = [frozen_features(model.encoder, [p], MemoryStore(2**20)) for p in pieces]
+    together = open_features(model.encoder, None).rows(pieces)
+    alone = [open_features(model.encoder, None).rows([sentence]) for sentence in pieces]
     assert torch.equal(together, torch.cat(alone))
 
 
 def test_kept_features_are_read_and_not_computed_again(model, tmp_path, monkeypatch):
     pieces = model.encoder.read(TOKENS)
-    first = frozen_features(model.encoder, pieces, open_features(model.encoder, tmp_path))
+    first = open_features(model.encoder, tmp_path).rows(pieces)
     monkeypatch.setattr(model.encoder, "bottom", None)
     again = open_features(model.encoder, tmp_path)  # as another process would
-    assert torch.equal(frozen_features(model.encoder, pieces[::-1][::-1], again), first)
+    assert torch.equal(again.rows(pieces), first)
+
+
+def test_features_of_another_model_are_refused(model):
+    other = new_model(tiny_config(frozen_layers=2), TASKS)
+    with pytest.raises(EngineError, match="belong to another model"):
+        score(model, TOKENS, features=open_features(other.encoder, None))
 
 
 def test_scores_and_training_are_equal_with_and_without_kept_features(model, tmp_path):

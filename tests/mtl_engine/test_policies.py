@@ -38,8 +38,8 @@ def test_draws_follow_the_probabilities_among_the_open_tasks():
     is_open = np.array([True, True, False])
     counts = np.bincount([draw(np.array([0.2, 0.3, 0.5]), is_open, rng) for _ in range(4000)])
     assert counts / 4000 == pytest.approx([0.4, 0.6], abs=0.03)
-    only = np.array([False, True, False])
-    assert draw(np.array([1.0, 0.0, 0.0]), only, rng) == 1
+    with pytest.raises(EngineError, match=r"only tasks \[1\] have"):
+        draw(np.array([1.0, 0.0, 0.0]), np.array([False, True, False]), rng)
     with pytest.raises(EngineError, match="summing to 1"):
         draw(np.array([0.5, 0.2, 0.1]), is_open, rng)
 

@@ -56,6 +56,10 @@ def test_only_what_is_asked_for_is_computed(model):
         next(predict(model, TOKENS, outputs=["vote"]))
     with pytest.raises(UnknownName, match="Did you mean 'mood'"):
         next(predict(model, TOKENS, tasks=["mod"]))
+    with pytest.raises(UnknownName, match="full, top"):
+        next(predict(model, TOKENS, dropout="bottom"))
+    with pytest.raises(UnknownName, match="auto, float32"):
+        next(predict(model, TOKENS, precision="float64"))
 
 
 def test_relations_can_be_asked_for_without_their_spans(model):

@@ -1,0 +1,116 @@
+"""Where features are kept: in memory, or in a memory-mapped file that processes share."""
+
+import fcntl
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+RECORD = np.dtype([("key", "S16"), ("start", "<i8"), ("n", "<i8")])
+
+
+class FeatureStore(ABC):
+    """Features of one encoder's frozen part, by key."""
+
+    @abstractmethod
+    def get(self, key: bytes) -> np.ndarray | None:
+        """Return the features (p, width) kept under a key, or None."""
+
+    @abstractmethod
+    def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
+        """Keep features, as far as there is room."""
+
+
+class MemoryStore(FeatureStore):
+    """Features in memory, for one training."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._kept: dict[bytes, np.ndarray] = {}
+        self._room = limit_bytes
+
+    def get(self, key: bytes) -> np.ndarray | None:
+        return self._kept.get(key)
+
+    def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
+        for key, rows in items:
+            if key not in self._kept and rows.nbytes <= self._room:
+                self._kept[key] = rows
+                self._room -= rows.nbytes
+
+
+class DiskStore(FeatureStore):
+    """Features in a memory-mapped file that only grows; several processes may share it.
+
+    An index record is written after its rows have reached the disk, so a process that dies in
+    between leaves nothing half-kept.
+    """
+
+    def __init__(self, folder: Path, width: int, limit_bytes: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._rows_file = folder / "rows.f32"
+        self._index_file = folder / "index.bin"
+        self._lock_file = folder / "lock"
+        self._width = width
+        self._limit_rows = limit_bytes // (4 * width)
+        self._known: dict[bytes, tuple[int, int]] = {}
+        self._n_records = 0
+        self._end = 0  # rows in use
+        self._rows: np.ndarray = np.empty((0, width), dtype=np.float32)
+        self._refresh()
+
+    def get(self, key: bytes) -> np.ndarray | None:
+        place = self._known.get(key)
+        if place is None:
+            return None
+        start, n = place
+        if start + n > len(self._rows):
+            self._rows = np.memmap(
+                self._rows_file, dtype=np.float32, mode="r", shape=(self._end, self._width)
+            )
+        return self._rows[start : start + n]
+
+    def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
+        with self._locked():
+            self._refresh()
+            new = [(key, rows) for key, rows in items if key not in self._known]
+            records, kept, end = [], [], self._end
+            for key, rows in new:
+                if end + len(rows) <= self._limit_rows:
+                    records.append((key, end, len(rows)))
+                    kept.append(np.ascontiguousarray(rows, dtype=np.float32))
+                    end += len(rows)
+            if records:
+                self._append(kept, np.array(records, dtype=RECORD))
+
+    def _append(self, kept: list[np.ndarray], records: np.ndarray) -> None:
+        with self._rows_file.open("r+b") as file:
+            file.seek(self._end * self._width * 4)
+            for rows in kept:
+                file.write(rows.data)
+            file.flush()
+            os.fsync(file.fileno())
+        with self._index_file.open("r+b") as file:
+            file.seek(self._n_records * RECORD.itemsize)
+            file.write(records.tobytes())
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self._rows_file.touch()
+        self._index_file.touch()
+        with self._index_file.open("rb") as file:
+            file.seek(self._n_records * RECORD.itemsize)
+            data = file.read()
+        whole = len(data) // RECORD.itemsize * RECORD.itemsize
+        for key, start, n in np.frombuffer(data[:whole], dtype=RECORD).tolist():
+            self._known[key.ljust(16, b"\0")] = (start, n)
+            self._end = max(self._end, start + n)
+            self._n_records += 1
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with self._lock_file.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
