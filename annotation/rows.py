@@ -4,6 +4,7 @@ Compiling a query costs the ORM ten times what SQLite needs to run it. Only the 
 pays for that difference: taking the next ask, heartbeats, drafts and submitting.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +36,12 @@ def run(statement: str, **values: Any) -> int:
         cursor.execute(statement, values)
         n: int = cursor.rowcount
     return n
+
+
+def run_many(statement: str, rows: Sequence[Row]) -> None:
+    """Run a statement with positional values once for each row."""
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, rows)
 
 
 def as_stored(at: datetime) -> Any:

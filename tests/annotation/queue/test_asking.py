@@ -3,7 +3,8 @@ import pytest
 from annotation.errors import InvalidInput
 from annotation.models import Ask, Gold, Queue, Round, Suggestion, Task
 from annotation.selectors.queue import count_queue, open_asks
-from annotation.services.asking import AskRow, ask_everything, put_asks
+from annotation.services.ask_rows import AskRow
+from annotation.services.asking import ask_everything, put_asks
 from annotation.services.leasing import return_expired_leases
 from tests.annotation.queue.conftest import NOON, Desk, add_sentences, minutes, new_project
 
@@ -111,9 +112,9 @@ def test_a_queue_that_was_never_finished_leaves_the_old_one_serving(project):
         raise RuntimeError("the worker died")
 
     with pytest.raises(RuntimeError):
-        put_asks(project=project, round=None, rows=breaks())
+        put_asks(project=project, round=None, rows=breaks(), now=NOON)
     assert asked(project) == [0, 1, 2, 3]
-    put_asks(project=project, round=None, rows=rows(project, 0))
+    put_asks(project=project, round=None, rows=rows(project, 0), now=minutes(61))
     assert Queue.objects.filter(opened_at=None).count() == 0
 
 

@@ -17,7 +17,8 @@ from hypothesis.stateful import (
 
 from annotation.models import Ask, Lease, Queue, Submission
 from annotation.selectors.queue import count_queue, get_lease
-from annotation.services.asking import AskRow, put_asks
+from annotation.services.ask_rows import AskRow
+from annotation.services.asking import put_asks
 from annotation.services.leasing import release_lease, renew_lease
 from annotation.services.refusals import LeaseLost
 from annotation.services.reopening import reopen
