@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
@@ -32,7 +32,7 @@ def adjudicate(request: HttpRequest, project_id: int) -> HttpResponse:
     settle_agreed(project=project, now=timezone.now())
     found = disputes(project)
     wanted = request.GET.get("sentence", "")
-    sentence_id = int(wanted) if wanted.isdecimal() else (found[0].sentence_id if found else None)
+    sentence_id = _number(wanted) if wanted else (found[0].sentence_id if found else None)
     context: dict[str, Any] = {"n_left": len(found), "queue": [d.sentence_id for d in found[:50]]}
     if sentence_id is not None:
         context |= _case_context(project, find_sentence(project, sentence_id))
@@ -42,7 +42,7 @@ def adjudicate(request: HttpRequest, project_id: int) -> HttpResponse:
 
 
 def _store(request: HttpRequest, project: Project) -> HttpResponse:
-    sentence = find_sentence(project, int(request.POST.get("sentence", "0") or 0))
+    sentence = find_sentence(project, _number(request.POST.get("sentence", "")))
     try:
         answers = json.loads(request.POST.get("answers", ""))
     except json.JSONDecodeError:
@@ -63,6 +63,13 @@ def _store(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect(f"{request.path}?sentence={sentence.pk}")
     messages.success(request, f"{', '.join(answers)} of sentence {sentence.position + 1} is gold.")
     return redirect("adjudicate", project.pk)
+
+
+def _number(text: str) -> int:
+    """Return the id of a sentence in a request; there is none with another text."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise Http404("No such sentence.")
+    return int(text)
 
 
 def _case_context(project: Project, sentence: Sentence) -> dict[str, Any]:

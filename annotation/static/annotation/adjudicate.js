@@ -124,7 +124,7 @@ function gold(task) {
 function showCount() {
   const groups = cases.flatMap((task) => (edited.has(task.task) ? [] : groupsOf(task).map(([key]) => `${task.task}/${key}`)));
   const decided = groups.filter((name) => form.querySelector(`input[name="${CSS.escape(name)}"]:checked`));
-  count.textContent = `${decided.length} of ${groups.length} differences decided`;
+  count.textContent = `${decided.length} of ${groups.length} decided`;
 }
 
 function collect() {

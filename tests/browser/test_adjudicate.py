@@ -1,0 +1,113 @@
+"""Deciding where people differ, by keyboard alone and by mouse."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from annotation.models import Annotation, Corpus, Gold, Sentence, Task
+from tests.browser.looking import overflow, picture, severe_violations
+
+TOKENS = ["Ann", "joined", "Acme", "in", "Rome"]
+TASKS = [
+    {"name": "Entities", "kind": "spans", "labels": ["PER", "ORG", "LOC"]},
+    {"name": "Topic", "kind": "classes", "labels": ["work", "travel"]},
+    {"name": "Syntax", "kind": "tree", "labels": ["root", "nsubj", "obj", "case", "obl"]},
+]
+ANN = {
+    "Entities": [[0, 1, "PER"], [2, 3, "ORG"]],
+    "Topic": "work",
+    "Syntax": [[2, "nsubj"], [0, "root"], [2, "obj"], [5, "case"], [2, "obl"]],
+}
+BEN = {
+    "Entities": [[0, 1, "PER"], [4, 5, "LOC"]],
+    "Topic": "travel",
+    "Syntax": [[2, "nsubj"], [0, "root"], [2, "obj"], [5, "case"], [3, "obl"]],
+}
+
+
+@pytest.fixture
+def project(person, make_project):
+    """A project with one sentence on which two people differ in every task."""
+    made = make_project(person("ada"), tasks=TASKS)
+    corpus = Corpus.objects.create(project=made, name="one", format="text", n_sentences=1)
+    text = " ".join(TOKENS)
+    offsets = [[text.index(token), text.index(token) + len(token)] for token in TOKENS]
+    sentence = Sentence.objects.create(
+        project=made, corpus=corpus, position=0, text=text, tokens=TOKENS, offsets=offsets,
+        n_tokens=len(TOKENS),
+    )  # fmt: skip
+    now = timezone.now()
+    for name, answers in (("ann", ANN), ("ben", BEN)):
+        author = person(name)
+        for task, value in answers.items():
+            Annotation.objects.create(
+                sentence=sentence, author=author, value=value, created_at=now, updated_at=now,
+                task=Task.objects.get(project=made, name=task),
+            )  # fmt: skip
+    return made
+
+
+def _open(open_page, project, **options):
+    page = open_page(project.memberships.get().user, **options)
+    page.goto(f"/projects/{project.pk}/adjudicate/")
+    expect(page.locator("[data-count]")).to_have_text("0 of 4 decided")
+    return page
+
+
+def _gold():
+    return dict(Gold.objects.values_list("task__name", "value"))
+
+
+def test_a_dispute_is_decided_by_keyboard_alone(open_page, project):
+    page = _open(open_page, project)
+    keys = page.keyboard
+    expect(page.get_by_role("radio", name="keep it").first).to_be_focused()
+    keys.press("Space")  # Acme is there
+    keys.press("ArrowDown")
+    keys.press("ArrowRight")  # Rome is not
+    keys.press("ArrowDown")
+    keys.press("ArrowRight")  # the second class: work
+    keys.press("ArrowDown")
+    keys.press("Space")  # the first arc
+    expect(page.locator("[data-count]")).to_have_text("4 of 4 decided")
+    keys.press("Enter")
+    expect(page.get_by_text("Nothing to decide")).to_be_visible()
+    assert _gold() == {"Entities": ANN["Entities"], "Topic": "work", "Syntax": ANN["Syntax"]}
+
+
+def test_a_dispute_is_decided_by_mouse(open_page, project):
+    page = _open(open_page, project)
+    entities = page.locator('[data-case="Entities"]')
+    for choice in entities.get_by_role("radio", name="keep it").all():
+        choice.click()
+    page.locator('[data-case="Topic"]').get_by_role("radio", name="work").click()
+    page.locator('[data-case="Syntax"]').get_by_role("button", name="All from ben").click()
+    expect(page.locator("[data-count]")).to_have_text("4 of 4 decided")
+    page.get_by_role("button", name="Save gold and next").click()
+    expect(page.get_by_text("Nothing to decide")).to_be_visible()
+    both = [[0, 1, "PER"], [2, 3, "ORG"], [4, 5, "LOC"]]
+    assert _gold() == {"Entities": both, "Topic": "work", "Syntax": BEN["Syntax"]}
+
+
+def test_an_answer_is_edited_and_what_breaks_the_rules_is_refused(open_page, project):
+    page = _open(open_page, project)
+    entities = page.locator('[data-case="Entities"]')
+    entities.get_by_role("button", name="Edit").click()
+    entities.get_by_role("textbox").fill('[[0, 9, "PER"]]')
+    page.get_by_role("button", name="Save gold and next").click()
+    expect(page.locator(".notice.bad")).to_be_visible()
+    assert _gold() == {}
+    entities.get_by_role("button", name="Edit").click()
+    entities.get_by_role("textbox").fill("[]")
+    page.get_by_role("button", name="Save gold and next").click()
+    expect(entities.get_by_text("gold, adjudicated")).to_be_visible()
+    assert _gold() == {"Entities": []}
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_the_sides_are_accessible_and_fit(open_page, project, theme, width):
+    size = {"width": width, "height": 900}
+    page = _open(open_page, project, color_scheme=theme, viewport=size)
+    picture(page, f"adjudicate-{width}-{theme}")
+    assert severe_violations(page) == []
+    assert overflow(page) <= 0
