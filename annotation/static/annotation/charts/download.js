@@ -1,5 +1,9 @@
 // A chart as a PNG with its colours, its numbers as CSV; nothing leaves the browser.
-const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font", "text-anchor", "opacity", "fill-opacity"];
+// Styles that SVG also takes as attributes: the content security policy refuses style attributes.
+const STYLED = [
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight",
+  "text-anchor", "opacity", "fill-opacity",
+];
 
 export function downloadButtons(name, svgs, rows) {
   const box = document.createElement("span");
@@ -31,7 +35,6 @@ async function savePng(name, svgs) {
   canvas.width = 2 * Math.max(...drawn.map((d) => d.width));
   canvas.height = 2 * drawn.reduce((sum, d) => sum + d.height, 0);
   const context = canvas.getContext("2d");
-  context.fillStyle = getComputedStyle(document.body).getPropertyValue("--surface") || "#fff";
   context.fillStyle = getComputedStyle(svgs[0].closest(".card") ?? document.body).backgroundColor;
   context.fillRect(0, 0, canvas.width, canvas.height);
   let top = 0;
@@ -51,7 +54,7 @@ async function asImage(svg) {
   const originals = svg.querySelectorAll("*");
   copy.querySelectorAll("*").forEach((node, i) => {
     const style = getComputedStyle(originals[i]);
-    node.setAttribute("style", STYLED.map((key) => `${key}:${style.getPropertyValue(key)}`).join(";"));
+    for (const key of STYLED) node.setAttribute(key, style.getPropertyValue(key));
   });
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
