@@ -44,12 +44,14 @@ def ask_everything(
     """Ask all tasks of every sentence outside the test slice; return how many asks are new.
 
     Before the first round this is the whole queue. Called again after another import, it adds the
-    new sentences at the end.
+    new sentences at the end. The queue of a round is left as it is: its strategy decides.
     """
     if order not in ("import", "random"):
         raise InvalidInput([Problem("order", unknown_name("order", order, ("import", "random")))])
     now = now or timezone.now()
-    queue = Queue.objects.filter(project=project, is_current=True, round=None).first()
+    queue = Queue.objects.filter(project=project, is_current=True).first()
+    if queue is not None and queue.round_id is not None:
+        return 0
     is_new = queue is None
     if queue is None:
         queue = _new_queue(project, None, project.overlap, None, now)

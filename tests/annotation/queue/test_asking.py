@@ -57,6 +57,14 @@ def test_a_second_import_is_added_at_the_end(project):
     assert (last.rank, last.sentence_id, last.queue.n_asks) == (6, new[-1].pk, 6)
 
 
+def test_the_queue_of_a_round_is_left_alone_by_another_import(project):
+    round_ = Round.objects.create(project=project, number=1)
+    put_asks(project=project, round=round_, rows=rows(project, 3))
+    add_sentences(project, 2)
+    assert ask_everything(project=project) == 0
+    assert asked(project) == [3]
+
+
 def test_somebody_who_had_finished_gets_what_was_added_later(project):
     desk = Desk(project)
     ann = desk.person("ann")
