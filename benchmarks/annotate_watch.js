@@ -4,9 +4,11 @@ window.watch = {
   paints: [],
   nexts: [],
   leases: [],
+  atOnce: 0, // next sentences that were in the page before the key press had ended
   shift: 0,
+  sources: [],
   clear() {
-    Object.assign(this, { effects: [], paints: [], nexts: [], leases: [], shift: 0 });
+    Object.assign(this, { effects: [], paints: [], nexts: [], leases: [], atOnce: 0, shift: 0 });
   },
   weight() {
     const entries = [
@@ -19,7 +21,11 @@ window.watch = {
 };
 
 new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) watch.shift += entry.value;
+  for (const entry of list.getEntries()) {
+    if (entry.hadRecentInput) continue;
+    watch.shift += entry.value;
+    watch.sources.push(...entry.sources.map(({ node }) => node?.id || node?.className || node?.nodeName));
+  }
 }).observe({ type: "layout-shift", buffered: true });
 
 addEventListener("keydown", (event) => {
@@ -27,6 +33,7 @@ addEventListener("keydown", (event) => {
   document.body.getBoundingClientRect();
   watch.effects.push(performance.now() - event.timeStamp);
   afterPaint(() => watch.paints.push(performance.now() - event.timeStamp));
+  if (event.key === "Enter" && !event.target.isConnected) watch.atOnce += 1;
   if (event.key === "Enter") followNext(event.timeStamp);
 });
 

@@ -22,7 +22,7 @@ import { OwnKeys } from "./page/settings.js";
 import { Talk } from "./page/talk.js";
 import { TaskBars } from "./page/task_bars.js";
 import { View } from "./page/view.js";
-import { Api } from "./sync/api.js";
+import { Api, Refused } from "./sync/api.js";
 import { WorkClock } from "./sync/clock.js";
 import { Connection } from "./sync/connection.js";
 import { Heartbeat } from "./sync/heartbeat.js";
@@ -30,6 +30,8 @@ import { Journal } from "./sync/journal.js";
 import { Outbox } from "./sync/outbox.js";
 import { openStorage } from "./sync/storage.js";
 import "./sentence/element.js";
+
+const PATIENCE = 1_500; // milliseconds until the page is shown even without a sentence
 
 const part = (id) => document.getElementById(id);
 const { project, person } = JSON.parse(part("desk").textContent);
@@ -41,7 +43,7 @@ const desk = new Desk({
   project,
   api,
   connection,
-  journal: new Journal(storage, owner),
+  journal: new Journal(storage, owner, () => warn("This browser's storage is full: stay online.")),
   outbox: new Outbox(storage, owner),
   clock: new WorkClock(),
 });
@@ -103,15 +105,26 @@ const elsewhere = new Elsewhere(owner, desk, () => start());
 elsewhere.begin();
 view.render();
 view.renderSaved();
-part("content").dataset.ready = "";
-if (!isLasting)
-  announcer.say("This browser keeps no journal: do not close the page unsaved.", {
-    isVisible: true,
-  });
+setTimeout(showPage, PATIENCE);
+if (!isLasting) warn("This browser keeps no journal: wait for ‘Saved’ before you close the page.");
+addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof Refused)) return;
+  event.preventDefault();
+  warn(event.reason.message);
+});
 
 /** Send what an earlier visit left in the outbox, then take the next ask. */
 async function start() {
   if (await deliver(desk)) await takeNext(desk);
+}
+
+/** The page is shown once it is filled, so that nothing moves while it loads. */
+function showPage() {
+  document.body.dataset.ready = "";
+}
+
+function warn(words) {
+  announcer.say(words, { isVisible: true, look: "bad" });
 }
 
 function run(command, ...values) {
@@ -159,6 +172,7 @@ function openKeys() {
 function listenToDesk() {
   desk.addEventListener("change", () => {
     view.render();
+    if (desk.phase !== PHASE.loading) showPage();
     heartbeat.lease === desk.lease || heartbeat.attach(desk.lease);
   });
   desk.addEventListener("arrival", () => view.arrive());
@@ -182,7 +196,7 @@ function showProblem({ task, message, at }) {
   if (desk.state.wanted.includes(task)) ui.task = task;
   desk.perform({ ui });
   view.focusCursor();
-  announcer.say(message, { isVisible: true, look: "bad" });
+  warn(message);
 }
 
 function listenToButtons() {

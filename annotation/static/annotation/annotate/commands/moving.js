@@ -1,6 +1,7 @@
 // Moving: the cursor, ranges, from thing to thing, from task to task, and out of every mode.
 import { findItem, itemsIn, pendingByTask, wantedTasks, wordOf } from "../model/state.js";
 import { itemId } from "../model/items.js";
+import { sayItem } from "../sentence/speech.js";
 
 /** Move the cursor by some words; a range ends. */
 export function moveCursor(state, by) {
@@ -63,7 +64,7 @@ export function cycleItems(state, by) {
   const stops = [...above.map(({ id }) => id), null, ...below.map(({ id }) => id)];
   const at = stops.indexOf(selected ?? null);
   const next = stops[Math.max(0, Math.min(stops.length - 1, (at < 0 ? above.length : at) + by))];
-  return { ui: { selected: next, anchor: null } };
+  return { ui: { selected: next, anchor: null }, ...spoken(state, next) };
 }
 
 /** Select a thing; the cursor and the active task follow it. */
@@ -71,7 +72,7 @@ export function selectItem(state, id) {
   const item = findItem(state, id);
   if (!item) return { ui: { selected: null } };
   const cursor = wordOf(item) ?? state.ui.cursor;
-  return { ui: { selected: id, anchor: null, cursor, task: item.task } };
+  return { ui: { selected: id, anchor: null, cursor, task: item.task }, ...spoken(state, id) };
 }
 
 /** Select the next or previous suggestion that waits, task by task. */
@@ -109,6 +110,11 @@ export function escape(state) {
     if (state.ui[part] !== null) return { ui: { [part]: null } };
   }
   return null;
+}
+
+function spoken(state, id) {
+  const item = findItem(state, id);
+  return item ? { say: sayItem(item, state.sentence.tokens, itemsIn(state).spans) } : {};
 }
 
 function clampWord(state, word) {

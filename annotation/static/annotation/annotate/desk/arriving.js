@@ -14,8 +14,13 @@ export async function takeNext(desk) {
     return;
   }
   desk.counts = lease.counts;
-  if (isShownAhead(desk, lease)) adoptLease(desk, lease);
-  else openLease(desk, lease);
+  if (isShownAhead(desk, lease)) {
+    adoptLease(desk, lease);
+  } else {
+    const isOther = desk.phase === PHASE.ahead && desk.askId !== lease.ask.id;
+    if (isOther && desk.records.length) desk.tell("warn", "Another sentence comes first.");
+    openLease(desk, lease);
+  }
   await lookAhead(desk);
 }
 

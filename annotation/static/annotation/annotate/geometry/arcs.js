@@ -1,4 +1,4 @@
-// Arcs between places on lines: where their legs stand, how line breaks cut them, which lanes they take.
+// Arcs between places on lines: where their legs stand, how lines cut them, which lanes they take.
 import { packLanes } from "./lanes.js";
 
 const LANE_GAP = 3;

@@ -1,7 +1,10 @@
 // Writing direction and visual order of whole words: the part of UAX #9 that a line of words needs.
 
-const RIGHT_TO_LEFT =
-  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}]/u;
+const RIGHT_TO_LEFT_SCRIPTS = "Hebrew Arabic Syriac Thaana Nko Samaritan Mandaic Adlam".split(" ");
+const RIGHT_TO_LEFT = new RegExp(
+  `[${RIGHT_TO_LEFT_SCRIPTS.map((script) => `\\p{Script=${script}}`).join("")}]`,
+  "u",
+);
 const LETTER = /\p{L}/u;
 const DIGIT = /\p{Nd}/u;
 const RIGHT_TO_LEFT_LANGUAGES = new Set(
@@ -19,7 +22,7 @@ export function wordDirection(word) {
   return found;
 }
 
-/** Direction of a sentence: that of its language wherever a word has it, else that of most words. */
+/** Direction of a sentence: its language's wherever a word has it, else that of most words. */
 export function baseDirection(words, language = "") {
   const directions = words.map(wordDirection);
   const count = (wanted) => directions.filter((direction) => direction === wanted).length;

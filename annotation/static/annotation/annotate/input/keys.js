@@ -19,9 +19,9 @@ export const COMMANDS = [
 const DIGITS = [..."1234567890"];
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 
-/** Keys of a project: {commands: Map key -> id, labels: Map key -> {task, label}, keyOf(task, label)}.
- *  custom: {commands: {id: key}, labels: {task: {label: key}}}, one person's own choice. Own choices
- *  come first, then the project's keys, then the first free letter or digit. */
+/** Keys of a project: {commands: Map key -> id, labels: Map key -> {task, label}, keyOf(task,
+ *  label)}. custom: {commands: {id: key}, labels: {task: {label: key}}}, one person's own choice.
+ *  Own choices come first, then the project's keys, then the first free letter or digit. */
 export function allocateKeys(tasks, custom = {}) {
   const commands = allocateCommands(tasks, custom.commands ?? {});
   const labels = new Map();

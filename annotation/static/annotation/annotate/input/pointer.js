@@ -5,8 +5,8 @@ import { svg } from "../dom.js";
 const SLACK = 4; // pixels before a press becomes a drag
 
 /** Hand gestures to `on`: {wordClick(i), wordsDrag(from, to, isDone), link(from, to),
- *  itemClick(id), itemDouble(id), itemMenu(id), resize(id, edge, word)}; dragKind() says what a drag
- *  between words means: "words" or "link". */
+ *  itemClick(id), itemDouble(id), itemMenu(id), resize(id, edge, word)}; dragKind() says what a
+ *  drag between words means: "words" or "link". */
 export function listenToPointer(sentence, on) {
   let drag = null;
 

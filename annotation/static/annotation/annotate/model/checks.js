@@ -100,7 +100,9 @@ function treeProblems(task, tree, heads, open, tokens) {
 
 function pairRule(task, link, tokens) {
   const pairs = task.pairs[link[4]].map(([source, target]) => `${source} to ${target}`).join("; ");
-  const words = `${tokens.slice(link[0], link[1]).join(" ")} → ${tokens.slice(link[2], link[3]).join(" ")}`;
+  const words = endsOf(link)
+    .map(([start, end]) => tokens.slice(start, end).join(" "))
+    .join(" → ");
   return `${link[4]} on ${words} may link only ${pairs}.`;
 }
 

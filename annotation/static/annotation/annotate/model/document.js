@@ -5,7 +5,7 @@ import { spanChanges, withSpans } from "./spans.js";
 import { endsOf } from "./suggestions.js";
 import { withValue, wordChanges } from "./words.js";
 
-/** Document of an ask: own answers where there are some, blank values for the other wanted tasks. */
+/** Document of an ask: own answers where there are some, else blank values. */
 export function openDocument(tasks, wanted, answers, m) {
   const values = {};
   for (const task of tasks) {
@@ -15,7 +15,7 @@ export function openDocument(tasks, wanted, answers, m) {
   return { values, rejected: {} };
 }
 
-/** The document after a change. Context: {tasks: Map by name, suggested, given: read-only spans}. */
+/** The document after a change. Context: {tasks: Map by name, suggested, given: fixed spans}. */
 export function change(doc, action, context) {
   const apply = CHANGES[action.kind];
   if (!apply)

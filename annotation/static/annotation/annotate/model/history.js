@@ -5,7 +5,7 @@ export function startHistory(doc) {
   return { past: [], doc, future: [] };
 }
 
-/** The history after an action; "undo" and "redo" are actions as well, so that a journal replays. */
+/** The history after an action; "undo" and "redo" are actions too, so that a journal replays. */
 export function step(history, action, context) {
   if (action.kind === "undo") return undo(history);
   if (action.kind === "redo") return redo(history);

@@ -43,7 +43,7 @@ export function joinItems(...parts) {
   return joined;
 }
 
-/** The same things, each relation tied to the spans that are drawn; one without ends is left out. */
+/** The same things, each relation tied to two drawn spans; one without ends is left out. */
 export function connectRelations(tasks, items) {
   const relations = items.relations.flatMap((link) => {
     const task = tasks.find(({ name }) => name === link.task);
@@ -78,7 +78,7 @@ const DRAW = {
   classes: ({ value }) => ({ label: value }),
 };
 
-/** The drawn span at one end of a relation: one whose label the relation allows, if there is one. */
+/** The drawn span at one end of a relation: one whose label fits, if there is one. */
 function findEnd(spans, task, link, words, side) {
   const there = spans.filter(
     (span) => span.task === task.parent && sameWords([span.start, span.end], words),

@@ -7,7 +7,7 @@ import { confirmRelation, reverseRelation, startRelation } from "../commands/rel
 import { undo } from "../desk/recovering.js";
 import { submit } from "../desk/submitting.js";
 
-/** All actions of the page. talk: {skip(), flag()}; view: draws; showKeys, guidelines: open panels. */
+/** All actions of the page. talk: {skip(), flag()}; showKeys() and guidelines() open panels. */
 export function pageActions({ desk, view, talk, showKeys, guidelines }) {
   const run = (command, ...values) => {
     if (desk.state) desk.perform(command(desk.state, ...values));

@@ -83,7 +83,8 @@ export class Detail {
 
 function nothingSelected() {
   const words =
-    "Nothing is selected. Up and down select what is on the word under the cursor; a full stop goes to the next suggestion.";
+    "Nothing is selected. Up and down select what is on the word under the cursor; " +
+    "a full stop goes to the next suggestion.";
   return [
     element("header", {}, element("h2", {}, "Details")),
     element("div", { class: "body" }, element("p", { class: "small muted" }, words)),

@@ -90,7 +90,7 @@ function paintOrSelect(state, from, to) {
   const range = { ...state, ui: { ...state.ui, anchor: from, cursor: to, selected: null } };
   if (armed?.task === task && (kind === "spans" || kind === "tags")) {
     const painted = applyLabel(range, armed.task, armed.label);
-    return { ...painted, ui: { ...painted.ui, selected: null } }; // the next label is armed, not used
+    return { ...painted, ui: { ...painted.ui, selected: null } }; // a label is armed next, not used
   }
   return { ui: { anchor: from, cursor: to, selected: null } };
 }

@@ -6,6 +6,7 @@ import { PHASE } from "../desk/desk.js";
 import { regain, takeBack } from "../desk/recovering.js";
 import { retrying } from "../desk/retrying.js";
 import { documentOf, taskOf } from "../model/state.js";
+import { Refused } from "../sync/api.js";
 import { Chooser } from "./chooser.js";
 import { askRemark, showVersions } from "./dialogs.js";
 import { clockTime } from "./facts.js";
@@ -53,8 +54,13 @@ export class Talk {
     if (!reason) return this.view.focusCursor();
     const { lease, askId } = desk;
     desk.enter(PHASE.sending);
-    await retrying(desk, () => desk.api.skip(lease.id, { token: lease.token, reason }));
-    desk.journal.drop(askId);
+    try {
+      await retrying(desk, () => desk.api.skip(lease.id, { token: lease.token, reason }));
+      desk.journal.drop(askId);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      desk.tell("warn", error.message);
+    }
     await takeNext(desk);
   };
 
@@ -78,7 +84,7 @@ export class Talk {
     const { desk } = this;
     const choice = await showVersions({
       title: "Changed elsewhere",
-      words: `This sentence was also changed in another window or on another device, at ${clockTime(new Date(at))}.`,
+      words: `This sentence was also changed elsewhere, at ${clockTime(new Date(at))}.`,
       state: desk.state,
       sides: [
         { title: "Here", values: mine.values },
@@ -120,7 +126,8 @@ export class Talk {
     await showVersions({
       title: "This sentence is no longer yours",
       words:
-        "Your time on it ended and its place was taken. Your work stays in this browser for 30 days; it comes back if you are given the sentence again.",
+        "Your time on it ended and its place was taken. Your work stays in this browser for " +
+        "30 days; it comes back if you are given the sentence again.",
       state,
       sides,
       buttons: [{ text: "Go on", value: "on", isMain: true }],

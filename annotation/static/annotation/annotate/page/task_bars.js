@@ -38,6 +38,7 @@ class TaskRow {
     this.node = element("div", { class: `task-bar ${task.kind}` }, heading, this.labels, state);
     heading.addEventListener("click", () => on.activate(task.name));
     this.accept.addEventListener("click", () => on.acceptAll(task.name));
+    if (task.kind === "classes") this.labels.addEventListener("keydown", moveInGroup);
     this.node.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the cursor
   }
 
@@ -109,6 +110,16 @@ function labelButton(task, name, key) {
     "data-colour": isColoured ? colourOf(task, name) : undefined,
   };
   return element("button", attributes, ...cap, name);
+}
+
+/** Arrows go from choice to choice, as in every group of radio buttons. */
+function moveInGroup(event) {
+  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!by || event.ctrlKey || event.altKey) return;
+  event.preventDefault();
+  const choices = [...event.currentTarget.querySelectorAll("[role=radio]")];
+  const next = choices.indexOf(document.activeElement) + by + choices.length;
+  choices[next % choices.length].focus();
 }
 
 function treeHint(keys) {

@@ -1,5 +1,5 @@
 // Draws the desk: each part looks at the state and changes only what is different.
-import { element, toggle } from "../dom.js";
+import { element, put, toggle } from "../dom.js";
 import { PHASE } from "../desk/desk.js";
 import { itemsIn, pendingByTask, rangeOf, wantedTasks } from "../model/state.js";
 import { sayWord } from "../sentence/speech.js";
@@ -35,11 +35,12 @@ export class View {
     this.part("after").textContent = state.sentence.after ?? "";
     const kinds = new Set(wantedTasks(state).map(({ kind }) => kind));
     document.body.classList.toggle("thumb", !kinds.has("tree") && !kinds.has("relations"));
-    this.drawn = null;
     this.part("stage").hidden = false; // words are measured as they are shown
-    this.sentence.show({ sentence: state.sentence, items: this.#items(state) });
     this.room = this.#room(state);
+    this.drawn = this.#drawingKey(state);
+    this.sentence.show({ sentence: state.sentence, items: this.#items(state), room: this.room });
     this.#measureFrame();
+    this.#settle();
     this.render();
     this.focusCursor();
     this.part("stage").parentElement.scrollTop = 0;
@@ -69,9 +70,9 @@ export class View {
   }
 
   #renderSentence(state) {
-    const { ui, history } = state;
-    const key = [history.doc, ui.task, [...this.hidden].join()];
-    if (!this.drawn || key.some((part, i) => part !== this.drawn[i])) {
+    const { ui } = state;
+    const key = this.#drawingKey(state);
+    if (key.some((part, i) => part !== this.drawn[i])) {
       this.drawn = key;
       this.sentence.draw(this.#items(state), this.room);
       this.#settle();
@@ -80,8 +81,20 @@ export class View {
     const head = ui.mode?.kind === "head" ? ui.mode.word : null;
     const source = ui.mode?.kind === "relation" ? ui.mode.from : null;
     this.sentence.mark({ cursor: ui.cursor, range: range ?? source, selected: ui.selected, head });
+    this.#describeCursor(state);
+  }
+
+  /** What a drawing depends on. */
+  #drawingKey({ ui, history }) {
+    return [history.doc, ui.task, [...this.hidden].join()];
+  }
+
+  /** The word under the cursor says all that is on it; the others are just words. */
+  #describeCursor({ ui, sentence }) {
     const node = this.sentence.wordNode(ui.cursor);
-    node.setAttribute("aria-label", sayWord(ui.cursor, state.sentence.tokens, this.sentence.items));
+    if (this.described !== node) this.described?.removeAttribute("aria-label");
+    this.described = node;
+    put(node, "aria-label", sayWord(ui.cursor, sentence.tokens, this.sentence.items));
   }
 
   /** Keep the first line of words at its height as long as there is room above and below it. */

@@ -43,15 +43,15 @@ export class TandemSentence extends HTMLElement {
     return this.words.direction;
   }
 
-  /** Show another sentence and the things on it. */
-  show({ sentence, items, differing = new Set() }) {
+  /** Show another sentence and the things on it; room as for draw. */
+  show({ sentence, items, differing = new Set(), room = {} }) {
     this.#sentence = sentence;
     this.#marks = { cursor: null, range: null, selected: null, head: null, words: differing };
     this.#style = null;
     this.words.fill(sentence, this.isReadOnly);
     this.lang = sentence.language ?? "";
     this.dir = this.words.direction;
-    this.draw(items);
+    this.draw(items, room);
   }
 
   /** Draw other things on the same words. nTagRows and leastWordWidth keep words from moving. */
@@ -61,7 +61,7 @@ export class TandemSentence extends HTMLElement {
     this.#render();
   }
 
-  /** Mark the cursor, a range of words, the selected thing and the word that waits for a partner. */
+  /** Mark the cursor, a range of words, the selected thing, and the head that waits for a word. */
   mark({ cursor = null, range = null, selected = null, head = null }) {
     this.#marks = { ...this.#marks, cursor, range, selected, head };
     this.#showMarks();

@@ -32,6 +32,12 @@ export function sayRelation(link, tokens, spans) {
   return `${text(link.from)} to ${text(link.to)}, ${link.label}${sayState(link)}`;
 }
 
+/** One thing of any kind, for an announcement. */
+export function sayItem(item, tokens, spans) {
+  const say = { tags: sayTag, spans: saySpan, tree: sayArc, relations: sayRelation }[item.kind];
+  return say ? say(item, tokens, spans) : `${item.task}, ${item.label}${sayState(item)}`;
+}
+
 /** One word and all that is said about it. */
 export function sayWord(i, tokens, items) {
   const parts = [tokens[i]];

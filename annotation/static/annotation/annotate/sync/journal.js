@@ -4,9 +4,11 @@
 const DAYS_KEPT = 30;
 
 export class Journal {
-  /** storage: localStorage or anything like it; owner: whose journal, such as "ada/12". */
-  constructor(storage, owner) {
+  /** storage: localStorage or anything like it; owner: whose journal, such as "ada/12"; onFull is
+   *  called when the browser has no room left, and from then on only the server keeps the work. */
+  constructor(storage, owner, onFull) {
     this.storage = storage;
+    this.onFull = onFull;
     this.prefix = `tandem/journal/${owner}/`;
     this.#forgetOld();
   }
@@ -65,6 +67,11 @@ export class Journal {
   }
 
   #set(key, value) {
-    this.storage.setItem(this.prefix + key, JSON.stringify(value));
+    try {
+      this.storage.setItem(this.prefix + key, JSON.stringify(value));
+    } catch (error) {
+      if (error.name !== "QuotaExceededError") throw error;
+      this.onFull();
+    }
   }
 }
