@@ -32,7 +32,8 @@ def write_results(rows: Rows, directory: Path) -> None:
         mine = [row for row in rows if row["data"] == data]
         if not mine:
             continue
-        parts.append(f"## {title}\n")
+        n_seeds = len({row["seed"] for row in mine})
+        parts.append(f"## {title}\n\n{n_seeds} seeds.\n")
         axes = [("n_sequences", "sequences per task", mine)]
         if data == "chains":
             axes = [
