@@ -6,6 +6,7 @@ that of conlleval: a span starts at B- or S-, or where I- or E- follows O, anoth
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from annotation.formats.records import CannotWrite
@@ -36,17 +37,27 @@ def spans_of(tags: Sequence[str]) -> Spans:
         if tag == "O":
             open_label = ""
             continue
-        prefix, dash, label = tag[:1], tag[1:2], tag[2:]
-        if prefix not in _PREFIXES or dash != "-" or not label:
+        parts = _parts(tag)
+        if parts is None:
             raise BadTag(
                 index, f"tag {tag!r} is none of O, B-LABEL, I-LABEL, E-LABEL, S-LABEL; correct it"
             )
-        if prefix in _STARTS or label != open_label:
+        is_start, is_end, label = parts
+        if is_start or label != open_label:
             spans.append([index, index + 1, label])
         else:
             spans[-1][1] = index + 1
-        open_label = "" if prefix in _ENDS else label
+        open_label = "" if is_end else label
     return spans
+
+
+@lru_cache(maxsize=4096)
+def _parts(tag: str) -> tuple[bool, bool, str] | None:
+    """Whether a tag starts and whether it ends a span, and its label; None if it is no tag."""
+    prefix, dash, label = tag[:1], tag[1:2], tag[2:]
+    if prefix not in _PREFIXES or dash != "-" or not label:
+        return None
+    return prefix in _STARTS, prefix in _ENDS, label
 
 
 def require_scheme(scheme: str) -> None:
@@ -105,6 +116,7 @@ def tags_of(spans: Iterable[Sequence[Any]], length: int, scheme: str) -> list[st
     IO is written as IOB1, which differs only where IO would join two spans.
     """
     tags = ["O"] * length
+    always_begins = scheme in ("IOB2", "BIOES")
     before_end, before_label = 0, ""
     for start, end, label in spans:
         if start < before_end:
@@ -112,17 +124,11 @@ def tags_of(spans: Iterable[Sequence[Any]], length: int, scheme: str) -> list[st
                 f"span [{start}, {end}) {label!r} overlaps another one, and a column of tags holds "
                 "one label a token; write jsonl, ie or brat instead"
             )
-        _write_span(tags, start, end, label, scheme, start == before_end and label == before_label)
+        is_adjacent = start == before_end and label == before_label
+        tags[start] = f"B-{label}" if always_begins or is_adjacent else f"I-{label}"
+        if end - start > 1:
+            tags[start + 1 : end] = [f"I-{label}"] * (end - start - 1)
+        if scheme == "BIOES":
+            tags[end - 1] = f"S-{label}" if end - start == 1 else f"E-{label}"
         before_end, before_label = end, label
     return tags
-
-
-def _write_span(
-    tags: list[str], start: int, end: int, label: str, scheme: str, is_adjacent: bool
-) -> None:
-    begins_with_b = scheme in ("IOB2", "BIOES") or is_adjacent
-    tags[start] = f"B-{label}" if begins_with_b else f"I-{label}"
-    for index in range(start + 1, end):
-        tags[index] = f"I-{label}"
-    if scheme == "BIOES":
-        tags[end - 1] = f"S-{label}" if end - start == 1 else f"E-{label}"
