@@ -24,26 +24,30 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     if (entry.hadRecentInput) continue;
     watch.shift += entry.value;
-    watch.sources.push(...entry.sources.map(({ node }) => node?.id || node?.className || node?.nodeName));
+    watch.sources.push(
+      ...entry.sources.map(({ node }) => node?.id || node?.className || node?.nodeName),
+    );
   }
 }).observe({ type: "layout-shift", buffered: true });
 
+let wordBefore = null;
+addEventListener("keydown", () => (wordBefore = document.querySelector(".word")), true);
 addEventListener("keydown", (event) => {
   // after every handler of the page: the DOM has changed, the next frame would show it
   document.body.getBoundingClientRect();
   watch.effects.push(performance.now() - event.timeStamp);
   afterPaint(() => watch.paints.push(performance.now() - event.timeStamp));
-  if (event.key === "Enter" && !event.target.isConnected) watch.atOnce += 1;
-  if (event.key === "Enter") followNext(event.timeStamp);
+  if (event.key === "Enter") followNext(wordBefore, event.timeStamp);
 });
 
-function followNext(since) {
-  const word = document.querySelector(".word");
+function followNext(word, since) {
+  if (!word.isConnected) watch.atOnce += 1;
   const submit = document.getElementById("submit");
   const look = () => {
     if (word.isConnected) return requestAnimationFrame(look);
     afterPaint(() => watch.nexts.push(performance.now() - since));
-    const wait = () => (submit.disabled ? requestAnimationFrame(wait) : watch.leases.push(performance.now() - since));
+    const wait = () =>
+      submit.disabled ? requestAnimationFrame(wait) : watch.leases.push(performance.now() - since);
     wait();
   };
   look();

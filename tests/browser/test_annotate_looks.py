@@ -136,11 +136,12 @@ def test_all_tasks_fit_on_a_phone_too(make_queue, open_page):
     _is_sound(page)
 
 
-def test_twice_the_text_size_breaks_nothing(make_queue, open_page):
+@pytest.mark.parametrize("width", [640, 320])
+def test_a_magnified_page_needs_no_sideways_scrolling(make_queue, open_page, width):
     queue = make_queue([_harbour()])
-    page = open_page(queue.annotator, viewport={"width": 640, "height": 450}, device_scale_factor=2)
+    page = open_page(queue.annotator, viewport={"width": width, "height": 450})
     start(page, queue, "Velmar")
-    picture(page, "annotate-zoomed")
+    picture(page, f"annotate-{width}")
     assert overflow(page) <= 0
 
 

@@ -4,7 +4,7 @@ import { chipAnchors, hangSpans } from "./chips.js";
 import { breakLines, growForArcs, growForChips, naturalGaps, placeWords } from "./lines.js";
 
 /** Heights in pixels at the normal text size. */
-export const METRICS = { word: 30, lane: 23, row: 24, tagRow: 19, lineGap: 14, arcRoom: 20 };
+export const METRICS = { word: 30, lane: 24, row: 24, tagRow: 19, lineGap: 14, arcRoom: 20 };
 
 const NARROWEST_GAP = 3;
 
