@@ -68,7 +68,7 @@ def draw_lines(
     title: str = "",
 ) -> None:
     """Write one panel per measure: lines of (x, mean, half-width of the interval) per method."""
-    figure, axes = _figure(4.2 * len(panels), 3.4, 1, len(panels))
+    figure, axes = _figure(4.2 * len(panels), 3.8, 1, len(panels))
     for axis, (measure, lines) in zip(axes, panels, strict=True):
         for number, (method, points) in enumerate(lines.items()):
             x, mean, half = (np.array(values) for values in zip(*points, strict=True))
@@ -91,7 +91,8 @@ def draw_lines(
         axis.set_xlabel(x_label, fontsize=8)
         axis.set_title(measure, fontsize=9)
         axis.tick_params(labelsize=7)
-    axes[0].legend(fontsize=6, frameon=False)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=7, ncol=4, loc="outside lower center", frameon=False)
     figure.suptitle(title, fontsize=10)
     _save(figure, path)
 
