@@ -5,6 +5,7 @@ thing or nothing. ``model.safetensors`` holds all weights, ``model.json`` the co
 label sets, metrics, data hash and versions, ``encoder/`` the encoder's own files.
 """
 
+import glob
 import json
 import os
 import shutil
@@ -127,8 +128,13 @@ def task_from(values: Mapping[str, Any]) -> TaskSpec:
 
 @contextmanager
 def written_then_moved(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, and put it in place of the wanted one when all went well."""
+    """Give a folder to write to, and put it in place of the wanted one when all went well.
+
+    What an earlier writer left when it was killed is removed; one writer at a time.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    for left in folder.parent.glob(f".{glob.escape(folder.name)}.*"):
+        shutil.rmtree(left, ignore_errors=True)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         yield new

@@ -83,6 +83,13 @@ def test_saving_again_replaces_the_model(end, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
+def test_what_a_killed_writer_left_is_removed_by_the_next(end, tmp_path):
+    (tmp_path / ".m.a1b2c3").mkdir()
+    (tmp_path / ".m.a1b2c3" / "model.safetensors").write_bytes(b"half")
+    save_model(end.model, tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
 def test_broken_folders_are_refused_with_the_reason(end, tmp_path):
     with pytest.raises(EngineError, match="not a saved model"):
         load_model(tmp_path)
