@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.models import Study
 from analysis.pages.urls import urlpatterns as study_pages
 from annotation.jobs import enqueue_job
 from annotation.models import Job, Membership, Role, Round
@@ -18,7 +19,7 @@ OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "new-project"}
 FOR_ANNOTATORS = "overview annotate"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
-    " rounds round round-status dashboard-data adjudicate"
+    " rounds round round-status dashboard-data adjudicate studies study"
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task new-labels members change-member withdraw"
@@ -36,7 +37,7 @@ POSTED = set(
     "cancel-job delete-project new-labels change-member withdraw let-in cancel-round"
     " retry-round".split()
 )
-NO_PAGE = {"job-progress", "job-file", "round-status", "dashboard-data"}
+NO_PAGE = {"job-progress", "job-file", "round-status", "dashboard-data", "study"}
 RANKS = {Role.ANNOTATOR: 1, Role.CURATOR: 2, Role.OWNER: 3, ADMIN: 4}
 
 
@@ -60,8 +61,11 @@ def addresses(harbour, ada, django_user_model):
         "membership_id": annotator.pk,
         "invitation_id": invitation.pk,
         "number": failed.number,
+        "study_id": Study.objects.create(name="bandit", kind="bandit", directory="studies/b").pk,
     }
-    patterns = {pattern.name: pattern.pattern.converters for pattern in urlpatterns}
+    patterns = {
+        pattern.name: pattern.pattern.converters for pattern in (*urlpatterns, *study_pages)
+    }
     return {
         name: reverse(name, kwargs={key: ids[key] for key in patterns[name]}) for name in NEEDED
     }

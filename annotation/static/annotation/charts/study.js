@@ -17,14 +17,16 @@ function draw(metric, groups) {
   if (across.length) xAxis(svg, x, across, { bottom: BOTTOM });
   groups.slice(0, N_HUES).forEach((group, i) => {
     const known = group.points.filter((p) => p.low !== null);
-    const kind = `hue-${i}`;
     if (known.length > 1 && groups.length <= 4) {
-      svg.append(band(known.map((p) => [x(p.n), y(p.high)]), known.map((p) => [x(p.n), y(p.low)]), `band ${kind}`));
+      const area = band(known.map((p) => [x(p.n), y(p.high)]), known.map((p) => [x(p.n), y(p.low)]), "band");
+      area.dataset.colour = i;
+      svg.append(area);
     }
-    const drawn = line(group.points.map((p) => [x(p.n), y(p.score)]), `series ${kind}`);
+    const drawn = line(group.points.map((p) => [x(p.n), y(p.score)]), "series");
+    drawn.dataset.colour = i;
     const last = group.points[group.points.length - 1];
     svg.append(titled(drawn, `${group.name}: ${asShare(last.score)} at ${last.n}`));
-    svg.append(element("text", { x: RIGHT + 8, y: TOP + 12 + 15 * i, class: `tick ${kind}` }, group.name.slice(0, 20)));
+    svg.append(element("text", { x: RIGHT + 8, y: TOP + 12 + 15 * i, class: "tick", "data-colour": i }, group.name.slice(0, 20)));
   });
   return svg;
 }
