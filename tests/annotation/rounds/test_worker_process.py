@@ -116,7 +116,7 @@ def test_a_round_whose_worker_is_killed_at_every_stage_comes_to_its_end(project,
     launched = launch_round(project=project, config=config, created_by=people[0])
     for stage in ("training", "scoring", "selecting"):
         assert kill_at(launched, stage) == stage
-    assert list(launched.stages) == ["training", "scoring"]
+    assert set(launched.stages) == {"training", "scoring"}
     with working() as worker:
         wait_for(launched, worker, "labelling")
     assert launched.n_resumed == 3
