@@ -5,7 +5,7 @@ back. Every step's probabilities, task and loss are in the ``Step`` events, so t
 be learned from the logs of earlier trainings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,6 +55,34 @@ class FixedPolicy:
 
     def update(self, feedback: Feedback) -> None:
         """Learn nothing."""
+
+
+class Bandit(Protocol):
+    """Draws arms and learns from their rewards, as Exp3.S does."""
+
+    def probabilities(self) -> np.ndarray:
+        """Return (n_tasks,) probabilities for the next draw."""
+
+    def update(self, task: int, reward: float) -> None:
+        """Learn from the reward of the task that was drawn."""
+
+
+class BanditPolicy:
+    """A bandit whose reward is the scaled gain of each step (Graves et al. 2017)."""
+
+    needs_gain = True
+
+    def __init__(self, bandit: Bandit, scale: Callable[[float], float]) -> None:
+        self._bandit = bandit
+        self._scale = scale  # to [-1, 1]
+
+    def probabilities(self, step: int) -> np.ndarray:
+        return self._bandit.probabilities()
+
+    def update(self, feedback: Feedback) -> None:
+        """Reward the task of a step."""
+        assert feedback.gain is not None, "the trainer measures it because needs_gain is set"
+        self._bandit.update(feedback.task, self._scale(feedback.gain))
 
 
 JOINT = "joint"  # no drawing: every batch trains all tasks that its sentences are labelled for

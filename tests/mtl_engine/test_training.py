@@ -9,7 +9,7 @@ import torch
 
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
-from mtl_engine.policies import FixedPolicy
+from mtl_engine.policies import BanditPolicy, FixedPolicy
 from mtl_engine.training import Best, End, Step, train
 from mtl_engine.types import Example
 from tests.mtl_engine.corpus import (
@@ -219,6 +219,34 @@ def test_a_policy_is_told_the_loss_and_the_gain_of_its_steps():
     assert [f.loss for f in policy.told] == [step.losses["pos"] for step in steps]
     assert {f.task for f in policy.told} == {1}
     assert np.mean([f.gain for f in policy.told]) > 0
+
+
+def test_a_bandit_draws_the_tasks_and_is_rewarded_by_their_gains():
+    from analysis.policies import Exp3S
+    from analysis.policies.rewards import RewardScaler
+
+    def policy():
+        scaler = RewardScaler(rng=np.random.default_rng(0))
+        return BanditPolicy(Exp3S(2, eta=0.5, epsilon=0.1), scaler.scale)
+
+    config = tiny_config(epochs=3)
+    examples = labelled_for(MOOD, POS)
+    steps = [
+        event
+        for event in train(examples, [], [MOOD, POS], config, policy=policy())
+        if isinstance(event, Step)
+    ]
+    assert len({step.probabilities for step in steps}) > 3  # it learns
+    assert all(sum(step.probabilities) == pytest.approx(1) for step in steps)
+    state = next(
+        event.snapshot()
+        for event in train(examples, [], [MOOD, POS], config, policy=policy())
+        if event.step == 5
+    )
+    rest = train(examples, [], [MOOD, POS], config, policy=policy(), resume_from=state)
+    assert [e.probabilities for e in rest if isinstance(e, Step)] == [
+        step.probabilities for step in steps[5:]
+    ]
 
 
 def test_a_warm_start_keeps_known_labels_and_adds_new_ones():
