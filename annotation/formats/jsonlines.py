@@ -16,9 +16,10 @@ from annotation.formats.offsets import (
 from annotation.formats.opening import Source
 from annotation.formats.records import Layer, Offsets, Problem, SentenceRecord
 from annotation.formats.tokenising import TextTooLong, Tokeniser
-from mtl_engine.types import Kind
+from mtl_engine.types import KINDS, Kind
 
 _KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
+_RULES = {kind: AnswerRules(kind, labels=(), is_open=True, is_nested=True) for kind in KINDS}
 
 
 class BadValue(ValueError):
@@ -92,7 +93,7 @@ def pieces_of(
         if not found:
             raise BadValue(f"text {text[:40]!r} has no tokens; remove the row")
         return found
-    if not isinstance(tokens, list) or not all(isinstance(t, str) and t.strip() for t in tokens):
+    if not isinstance(tokens, list) or not _are_words(tokens):
         raise BadValue(f"tokens {str(tokens)[:60]} are not a list of words; correct them")
     if text is None:
         text, offsets = join_tokens(tokens)
@@ -110,6 +111,10 @@ def _text(row: Mapping[str, Any], key: str) -> str | None:
     if text is None or isinstance(text, str):
         return text
     raise BadValue(f"{key} is {str(text)[:40]!r}, not a string; correct it")
+
+
+def _are_words(tokens: list[Any]) -> bool:
+    return not set(map(type, tokens)) - {str} and all(map(str.strip, tokens))
 
 
 def sentence_fields(sentence: SentenceRecord, text_key: str = "text") -> dict[str, Any]:
@@ -130,8 +135,7 @@ def layer_of(
     parent_spans: Sequence[Sequence[Any]] | None = None,
 ) -> Layer:
     """A layer with a checked answer in canonical order; raises BadValue."""
-    rules = AnswerRules(kind=kind, labels=(), is_open=True, is_nested=True)
-    for problem in check_answer(rules, value, tokens, parent_spans):
+    for problem in check_answer(_RULES[kind], value, tokens, parent_spans):
         place = f"{name}[{problem.path}]" if problem.path else name
         raise BadValue(f"{place}: {problem.message} Correct the answer.")
     return Layer(kind, normalise_answer(kind, value), parent)

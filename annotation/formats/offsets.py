@@ -1,7 +1,7 @@
 """Between tokens and characters: offsets are code points, and nothing is ever shifted to fit."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from annotation.formats.records import CannotWrite, Offsets, SentenceRecord
@@ -18,13 +18,9 @@ class Misaligned(ValueError):
 
 def join_tokens(tokens: Sequence[str]) -> tuple[str, Offsets]:
     """The tokens with one space between them, and where each then lies."""
-    offsets = []
-    at = 0
-    for token in tokens:
-        end = at + len(token)
-        offsets.append([at, end])
-        at = end + 1
-    return " ".join(tokens), offsets
+    lengths = list(map(len, tokens))
+    starts = accumulate([length + 1 for length in lengths], initial=0)
+    return " ".join(tokens), [[at, at + n] for at, n in zip(starts, lengths, strict=False)]
 
 
 def locate_tokens(tokens: Sequence[str], text: str) -> Offsets:
