@@ -15,10 +15,12 @@ import { Announcer } from "./page/announcer.js";
 import { Detail } from "./page/detail.js";
 import { Elsewhere } from "./page/elsewhere.js";
 import { Facts } from "./page/facts.js";
+import { Filters } from "./page/filters.js";
 import { pageGestures } from "./page/gestures.js";
 import { Guidelines } from "./page/guidelines.js";
 import { showKeys } from "./page/keys_dialog.js";
 import { OwnKeys } from "./page/settings.js";
+import { Stage } from "./page/stage.js";
 import { Talk } from "./page/talk.js";
 import { TaskBars } from "./page/task_bars.js";
 import { View } from "./page/view.js";
@@ -78,7 +80,12 @@ const facts = new Facts({
   round: part("round"),
 });
 const sentence = part("sentence");
-const view = new View({ desk, sentence, bars, detail, guidelines, facts, announcer });
+const filters = new Filters(part("filters"), project, () => {
+  view.render();
+  view.focusCursor();
+});
+const stage = new Stage(part("stage"), sentence, filters);
+const view = new View({ desk, stage, bars, detail, guidelines, facts, announcer });
 const talk = new Talk(desk, view);
 const actions = pageActions({
   desk,

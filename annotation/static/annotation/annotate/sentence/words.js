@@ -44,6 +44,11 @@ export class Words {
     }));
   }
 
+  /** Measure anew: the text may have another size now, or was not shown before. */
+  forget() {
+    this.widths = null;
+  }
+
   #naturalWidths() {
     for (const node of this.nodes) node.style.width = "";
     return this.nodes.map((node) => Math.ceil(node.getBoundingClientRect().width * 10) / 10);
