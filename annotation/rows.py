@@ -9,32 +9,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 Row = tuple[Any, ...]
 
 
 def one(statement: str, **values: Any) -> Row | None:
     """Return the first row of a statement, or nothing."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        row: Row | None = cursor.fetchone()
+    row: Row | None = _execute(statement, values).fetchone()
     return row
 
 
 def every(statement: str, **values: Any) -> list[Row]:
     """Return all rows of a statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        rows: list[Row] = cursor.fetchall()
+    rows: list[Row] = _execute(statement, values).fetchall()
     return rows
 
 
 def run(statement: str, **values: Any) -> int:
     """Run a statement that changes rows; return how many."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        n: int = cursor.rowcount
+    n: int = _execute(statement, values).rowcount
     return n
 
 
@@ -65,3 +59,17 @@ def as_value(stored: Any) -> Any:
 def as_json(value: Any) -> str:
     """Return a value as a JSON column stores it."""
     return orjson.dumps(value).decode()
+
+
+def _execute(statement: str, values: dict[str, Any]) -> Any:
+    """Return a cursor after a statement; without the layers that only logging needs."""
+    database = connections[DEFAULT_DB_ALIAS]
+    if database.queries_logged:
+        cursor = database.cursor()
+        cursor.execute(statement, values)
+        return cursor
+    database.ensure_connection()
+    bare = database.create_cursor()
+    with database.wrap_database_errors:
+        bare.execute(statement, values)
+    return bare

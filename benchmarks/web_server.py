@@ -68,7 +68,7 @@ class WebServer:
             env=self.environment,
             start_new_session=True,
         )  # fmt: skip
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return
