@@ -6,6 +6,7 @@ Run as a process of its own, so that one benchmark can use several databases.
 import argparse
 import json
 import os
+from typing import Any
 
 import django
 
@@ -77,28 +78,26 @@ ANSWERS = {
 }
 
 
-def add_sentences(project: object, n: int) -> None:
+def add_sentences(project: Any, n: int) -> None:
     """Give a project n sentences of fourteen words."""
-    from annotation.models import Corpus, Sentence
+    from annotation.models import Corpus
+    from annotation.rows import run_many
 
     corpus = Corpus.objects.create(project=project, name="ferries", format="text", n_sentences=n)
     offsets, at = [], 0
     for word in WORDS:
         offsets.append([at, at + len(word)])
         at += len(word) + 1
-    for start in range(0, n, 5000):
-        Sentence.objects.bulk_create(
-            Sentence(
-                project=project,
-                corpus=corpus,
-                position=i,
-                text=TEXT,
-                tokens=WORDS,
-                offsets=offsets,
-                n_tokens=len(WORDS),
-            )
-            for i in range(start, min(start + 5000, n))
-        )
+    columns = (TEXT, json.dumps(WORDS), json.dumps(offsets), len(WORDS), False, "{}")
+    for start in range(0, n, 20_000):
+        rows = range(start, min(start + 20_000, n))
+        run_many(_INSERT, [(project.pk, corpus.pk, i, "", "", *columns) for i in rows])
+
+
+_INSERT = """
+    INSERT INTO annotation_sentence (project_id, corpus_id, position, key, document, text, tokens,
+        offsets, n_tokens, is_test, extra)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 
 
 if __name__ == "__main__":
