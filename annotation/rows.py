@@ -4,12 +4,13 @@ Compiling a query costs the ORM ten times what SQLite needs to run it. Only the 
 pays for that difference: taking the next ask, heartbeats, drafts and submitting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.models import Model
 
 Row = tuple[Any, ...]
 
@@ -59,6 +60,12 @@ def as_value(stored: Any) -> Any:
 def as_json(value: Any) -> str:
     """Return a value as a JSON column stores it."""
     return orjson.dumps(value).decode()
+
+
+def loaded(model: type[Model], columns: Mapping[str, Any]) -> Any:
+    """Return an instance with some of its columns; ``from_db`` wants them in the model's order."""
+    names = [f.attname for f in model._meta.concrete_fields if f.attname in columns]
+    return model.from_db(DEFAULT_DB_ALIAS, names, [columns[name] for name in names])
 
 
 def _execute(statement: str, values: dict[str, Any]) -> Any:

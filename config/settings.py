@@ -100,6 +100,8 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "projects"
 LOGOUT_REDIRECT_URL = "sign-in"
 
+AUTHENTICATION_BACKENDS = ["annotation.sessions.AccountBackend"]
+SESSION_ENGINE = "annotation.sessions"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = IS_HTTPS

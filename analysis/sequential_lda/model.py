@@ -110,9 +110,8 @@ class SequentialLDA(TaskMixtures):
         self.topics_ = best.topics
         self.gamma_ = best.posterior.gamma
         self.theta_ = best.posterior.theta
-        self.alpha_ = best.alpha if self.schedule.learn_alpha == "vector" else float(best.alpha[0])
-        if self.schedule.learn_alpha == "fixed" and np.ptp(best.alpha):
-            self.alpha_ = best.alpha
+        is_one_number = self.schedule.learn_alpha != "vector" and not np.ptp(best.alpha)
+        self.alpha_ = float(best.alpha[0]) if is_one_number else best.alpha
         self.objective_ = best.objective
         self.restarts_ = np.array([fit.objective[-1] for fit in fits])
         self.converged_ = best.converged

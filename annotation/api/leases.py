@@ -1,7 +1,6 @@
 """What can be done with a lease in hand."""
 
 import hashlib
-from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -81,7 +80,13 @@ class SubmitView(APIView):
             request_hash=_hash_request(lease_id, request.data),
             now=timezone.now(),
         )
-        return Response(asdict(receipt))
+        return Response(
+            {
+                "submission": receipt.submission,
+                "saved_at": receipt.saved_at,
+                "counts": receipt.counts,
+            }
+        )
 
 
 class SkipView(APIView):

@@ -21,6 +21,14 @@ from annotation.api.converters import register_converters
 register_converters()
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # Annotators wait for these all day: first in the list, first found.
+    path("projects/<key:project_id>/next/", queue.NextView.as_view()),
+    path("projects/<key:project_id>/peek/", queue.PeekView.as_view()),
+    path("leases/<key:lease_id>/draft/", leases.DraftView.as_view()),
+    path("leases/<key:lease_id>/heartbeat/", leases.HeartbeatView.as_view()),
+    path("leases/<key:lease_id>/submit/", leases.SubmitView.as_view()),
+    path("leases/<key:lease_id>/skip/", leases.SkipView.as_view()),
+    path("leases/<key:lease_id>/release/", leases.ReleaseView.as_view()),
     path("schema/", docs.SchemaView.as_view(), name="schema"),
     path("docs/", docs.DocsView.as_view(), name="api-docs"),
     path("tokens/", tokens.TokensView.as_view()),
@@ -46,14 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/agreement/", adjudication.AgreementView.as_view()),
     path("projects/<key:project_id>/jobs/<key:job_id>/", jobs.JobView.as_view()),
     path("projects/<key:project_id>/jobs/<key:job_id>/cancel/", jobs.CancelJobView.as_view()),
-    path("projects/<key:project_id>/next/", queue.NextView.as_view()),
-    path("projects/<key:project_id>/peek/", queue.PeekView.as_view()),
     path("projects/<key:project_id>/history/", queue.HistoryView.as_view()),
-    path("leases/<key:lease_id>/draft/", leases.DraftView.as_view()),
-    path("leases/<key:lease_id>/heartbeat/", leases.HeartbeatView.as_view()),
-    path("leases/<key:lease_id>/submit/", leases.SubmitView.as_view()),
-    path("leases/<key:lease_id>/skip/", leases.SkipView.as_view()),
-    path("leases/<key:lease_id>/release/", leases.ReleaseView.as_view()),
     path("submissions/<key:submission_id>/reopen/", submissions.ReopenView.as_view()),
     path("sentences/<key:sentence_id>/flag/", submissions.FlagView.as_view()),
     re_path("", docs.NothingHere.as_view()),  # stays last

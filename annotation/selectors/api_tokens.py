@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from annotation.models import ApiToken
-from annotation.rows import as_stored, one
+from annotation.rows import as_stored, loaded, one
 from annotation.tokens import hash_token
 
 _TOKEN_FIELDS = ("id", "user_id", "scope", "last_used_on")
@@ -25,17 +25,11 @@ def find_token(secret: str, now: datetime) -> ApiToken | None:
     if row is None:
         return None
     n = len(_TOKEN_FIELDS)
-    token: ApiToken = _loaded(ApiToken, dict(zip(_TOKEN_FIELDS, row[:n], strict=True)))
-    token.user = _loaded(get_user_model(), dict(zip(_USER_FIELDS, row[n:], strict=True)))
+    token: ApiToken = loaded(ApiToken, dict(zip(_TOKEN_FIELDS, row[:n], strict=True)))
+    token.user = loaded(get_user_model(), dict(zip(_USER_FIELDS, row[n:], strict=True)))
     return token
 
 
 def own_tokens(user: Any) -> QuerySet[ApiToken]:
     """Return a person's tokens, newest first."""
     return ApiToken.objects.filter(user=user).order_by("-id")
-
-
-def _loaded(model: type[Model], columns: dict[str, Any]) -> Any:
-    """Return an instance with some of its columns; ``from_db`` wants them in the model's order."""
-    names = [f.attname for f in model._meta.concrete_fields if f.attname in columns]
-    return model.from_db("default", names, [columns[name] for name in names])

@@ -14,7 +14,7 @@ from analysis.sequential_lda import (
     load_model,
     save_model,
 )
-from analysis.sequential_lda.baselines import Recipe
+from analysis.sequential_lda.baselines import Recipe, fit_method
 from analysis.sequential_lda.comparison import compare
 from analysis.sequential_lda.corpus import build_corpus
 from analysis.sequential_lda.space import alphabet_of
@@ -74,6 +74,19 @@ def test_multinomial_lda_cannot_score_sequences_it_has_not_seen(data):
     found = compare(data.train, data.test, ["multinomial LDA"], Recipe(3))["multinomial LDA"]
     assert found.log_likelihood == -np.inf
     assert 0 < found.scored < 1
+
+
+def test_a_task_of_its_own_can_be_shrunk_towards_all_tasks_pooled():
+    recipe = Recipe(1, options=(("pseudo_count", 0.0), ("shrinkage", 2.0), ("alphabet", "ab")))
+    shrunk = fit_method("one by one, shrunk", [["a", "a", "a"], ["b"]], recipe)
+    # the first symbol of all tasks is a in 3 of 4; two pseudo-sequences are spread like that
+    assert shrunk.predict_next(0, "") == pytest.approx([4.5 / 5, 0.5 / 5, 0.0])
+    assert shrunk.predict_next(1, "") == pytest.approx([1.5 / 3, 1.5 / 3, 0.0])
+
+
+def test_an_unknown_method_is_told_the_known_ones(data):
+    with pytest.raises(AnalysisError, match="Known: one by one"):
+        fit_method("two by two", data.train, Recipe(2))
 
 
 def test_the_best_restart_is_kept(data):
