@@ -69,6 +69,7 @@ def learn(
         "tasks": [task.name for task in learnable],
         "temperatures": temperatures,
         "scores": results,
+        "policy_weights": dict(policy_weights) if policy_weights else None,
         "cpu_seconds": round(cpu_seconds, 2),
         "data_hash": data_hash,
     }
@@ -163,7 +164,16 @@ def _log_line(step: Step) -> str:
 
 
 def _policy(weights: Mapping[str, float] | None, tasks: Sequence[TaskSpec]) -> TaskPolicy | None:
-    return FixedPolicy([weights.get(task.name, 0.0) for task in tasks]) if weights else None
+    if not weights:
+        return None
+    unknown = [task.name for task in tasks if task.name not in weights]
+    if unknown:
+        raise EngineError(
+            f"The learned policy does not know the task '{unknown[0]}', only "
+            f"{', '.join(sorted(weights))}: train a round with the task order 'uniform', then run "
+            "learn_policy again."
+        )
+    return FixedPolicy([weights[task.name] for task in tasks])
 
 
 def _of(examples: Sequence[KeptExample], part: str) -> list[Example]:

@@ -11,7 +11,6 @@ from annotation.errors import Refused
 from annotation.models import Round
 from annotation.round_config import RoundConfig
 from annotation.rounds.learning import learn
-from annotation.rounds.policy import learned_weights
 from annotation.rounds.scoring import score_pool, unscored_pool
 from annotation.rounds.stages import make_choice, previous_model, wanted_overlap
 from annotation.rounds.workspace import Workspace
@@ -85,7 +84,7 @@ def _score_again(
         scratch,
         task_specs(round.project),
         config.engine_config(),
-        policy_weights=learned_weights(round.project) if config.policy == "learned" else None,
+        policy_weights=round.stages["training"].get("policy_weights"),
         warm_start=previous_model(round) if config.is_warm_start else None,
         has_temperature=config.has_temperature,
         report=lambda stage, n_done, n_total: None,
