@@ -15,7 +15,6 @@ from django.views.decorators.http import require_http_methods
 from annotation.errors import Conflict, Refused
 from annotation.models import Invitation, Membership
 from annotation.pages.refusals import show_refusal
-from annotation.pages.signing_in import BACKEND
 from annotation.selectors.members import find_invitation
 from annotation.services.members import accept_invitation, join_with_new_account
 
@@ -69,7 +68,7 @@ def _join_as_somebody_new(request: HttpRequest, invitation: Invitation, token: s
         except Refused as refusal:
             show_refusal(form, refusal)
         else:
-            login(request, membership.user, backend=BACKEND)
+            login(request, membership.user)
             return _welcome(request, membership)
     return render(request, "annotation/invitation.html", {"invitation": invitation, "form": form})
 

@@ -19,7 +19,6 @@ from annotation.services.signing_in import (
     use_sign_in_link,
 )
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 CAME_BY_LINK = "came_by_link"  # in the session: a new password needs no old one
 WRONG = "This name and this password do not belong together. Check both, capitals count."
 TOO_OFTEN = (
@@ -87,7 +86,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
         user = use_sign_in_link(token=token, now=timezone.now())
     except Conflict as refusal:
         return render(request, "annotation/sign_in_link.html", {"refusal": refusal}, status=410)
-    login(request, user, backend=BACKEND)
+    login(request, user)
     request.session[CAME_BY_LINK] = True
     return redirect("set-password")
 

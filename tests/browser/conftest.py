@@ -99,7 +99,7 @@ def _session_cookie(person, url):
     """Return the cookie of a fresh session of a person."""
     session = SessionStore()
     session[SESSION_KEY] = str(person.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
     session[HASH_SESSION_KEY] = person.get_session_auth_hash()
     session.save()
     return {"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": url}
