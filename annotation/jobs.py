@@ -71,6 +71,8 @@ def rescue_jobs() -> int:
     """Queue or fail the jobs whose task is gone, and return how many those were."""
     n_rescued = 0
     for job in Job.objects.filter(state__in=jobs.OPEN):
+        if _has_task(job):  # most have one, and looking takes no write lock
+            continue
         with transaction.atomic():
             if _has_task(job):
                 continue

@@ -52,6 +52,7 @@ class TandemWorker(TaskLoop):
         beating = threading.Thread(target=self._beat_until_stopped, daemon=True)
         self._finished = threading.Event()
         beating.start()
+        be_considerate()  # the beating thread is not: it must not hold a write lock for long
         try:
             super().run()
         finally:
@@ -92,7 +93,7 @@ class TandemWorker(TaskLoop):
 
 
 def be_considerate() -> None:
-    """Lower this process below the web server's, on the same machine."""
+    """Lower this thread, and those it starts, below the web server on the same machine."""
     os.nice(10)
     cores = os.cpu_count() or 1
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores - 1)))
@@ -106,7 +107,6 @@ def stop_on_signals(loop: TandemWorker) -> None:
 
 def run_worker(**options: Any) -> None:
     """Run a worker in this process until it is told to stop."""
-    be_considerate()
     loop = TandemWorker(**options)
     stop_on_signals(loop)
     loop.run()

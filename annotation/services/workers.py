@@ -3,8 +3,10 @@
 import os
 import socket
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django_tasks_db.models import DBTaskResult
 
 from annotation.models import Worker
@@ -32,33 +34,49 @@ def leave(*, name: str) -> None:
     Worker.objects.filter(name=name).delete()
 
 
-@transaction.atomic
 def recover_tasks(*, now: datetime) -> int:
     """Queue again what dead workers were running, and return how many tasks that were.
 
     A task that took five workers down is failed instead, so that it cannot go on for ever.
+    Looks first and writes only when there is something to mend: this runs every few seconds, and
+    annotators' answers wait for whoever holds the write lock.
     """
     _forget_dead_workers(now)
-    alive = set(Worker.objects.values_list("name", flat=True))
-    n_recovered = 0
-    for task in DBTaskResult.objects.select_for_update().filter(status=RUNNING):
-        if task.worker_ids and task.worker_ids[-1] in alive:
-            continue
-        if len(task.worker_ids) < MAX_TRIES:
-            task.status = READY
-            n_recovered += 1
-        else:
-            task.status = FAILED
-            task.finished_at = now
-            task.traceback = f"{len(task.worker_ids)} workers died while they ran this task."
-        task.save(update_fields=["status", "finished_at", "traceback"])
-    return n_recovered
+    if not _orphans(DBTaskResult.objects.all()):
+        return 0
+    with transaction.atomic():
+        orphans = _orphans(DBTaskResult.objects.select_for_update())
+        return sum(_recover(task, now) for task in orphans)
+
+
+def _orphans(tasks: "QuerySet[DBTaskResult[..., Any]]") -> "list[DBTaskResult[..., Any]]":
+    """Return the running tasks whose worker does not live any more."""
+    running = list(tasks.filter(status=RUNNING))
+    alive = set(Worker.objects.values_list("name", flat=True)) if running else set()
+    return [task for task in running if not task.worker_ids or task.worker_ids[-1] not in alive]
+
+
+def _recover(task: "DBTaskResult[..., Any]", now: datetime) -> bool:
+    """Queue a task again or fail it; return whether it was queued."""
+    has_tries = len(task.worker_ids) < MAX_TRIES
+    if has_tries:
+        task.status = READY
+    else:
+        task.status = FAILED
+        task.finished_at = now
+        task.traceback = f"{len(task.worker_ids)} workers died while they ran this task."
+    task.save(update_fields=["status", "finished_at", "traceback"])
+    return has_tries
 
 
 def _forget_dead_workers(now: datetime) -> None:
-    Worker.objects.filter(heartbeat_at__lt=now - DEAD_AFTER).delete()
-    gone = [name for name in Worker.objects.values_list("name", flat=True) if _is_gone(name)]
-    Worker.objects.filter(name__in=gone).delete()
+    dead = [
+        name
+        for name, heartbeat_at in Worker.objects.values_list("name", "heartbeat_at")
+        if heartbeat_at < now - DEAD_AFTER or _is_gone(name)
+    ]
+    if dead:
+        Worker.objects.filter(name__in=dead).delete()
 
 
 def _is_gone(name: str) -> bool:
