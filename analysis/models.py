@@ -2,7 +2,7 @@ from django.db import models
 
 
 class Study(models.Model):
-    """A study file that was swept, at one scale; its runs' rows are in its directory."""
+    """A study file that was swept, at one scale."""
 
     name = models.CharField(max_length=120)
     scale = models.CharField(max_length=40, blank=True)
@@ -10,7 +10,6 @@ class Study(models.Model):
     description = models.TextField(blank=True)
     note = models.TextField(blank=True)  # what was scaled down
     varying = models.JSONField(default=list)  # the settings that differ between runs
-    directory = models.CharField(max_length=400)  # below the data directory
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -12,7 +12,7 @@ from analysis.sweep.records import RunStore
 
 def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
     """Return the report of a study's finished runs."""
-    store = RunStore(Path(settings.TANDEM_HOME) / study.directory)
+    store = RunStore(Path(settings.TANDEM_HOME) / "studies")
     wanted = study.runs.filter(state=Run.State.FINISHED).values_list("key", flat=True)
     runs = []
     for key in wanted:

@@ -6,15 +6,14 @@ from django.conf import settings
 
 from analysis.models import Run
 from analysis.models import Study as StudyRow
-from analysis.sweep.driver import Finished
+from analysis.sweep.driver import Finished, Plan
 from analysis.sweep.records import RunStore
 from analysis.sweep.study_file import Study
 
 
-def study_store(study: Study) -> RunStore:
-    """Return where a study's runs are kept."""
-    name = f"{study.name}-{study.scale}" if study.scale else study.name
-    return RunStore(Path(settings.TANDEM_HOME) / "studies" / _as_file_name(name))
+def run_store() -> RunStore:
+    """Return where the runs of all studies are kept."""
+    return RunStore(Path(settings.TANDEM_HOME) / "studies")
 
 
 def record_study(study: Study) -> StudyRow:
@@ -27,10 +26,17 @@ def record_study(study: Study) -> StudyRow:
             "description": study.description,
             "note": study.note,
             "varying": list(study.varying),
-            "directory": str(study_store(study).directory.relative_to(settings.TANDEM_HOME)),
         },
     )
     return row
+
+
+def record_found(row: StudyRow, plan: Plan, store: RunStore) -> None:
+    """Keep the runs that the study wants and that this or another sweep has finished before."""
+    known = set(row.runs.filter(state=Run.State.FINISHED).values_list("key", flat=True))
+    for key, config in plan.wanted:
+        if key not in known and store.is_finished(key):
+            record_run(row, Finished(key, config, store.read(key)[1]))
 
 
 def record_run(row: StudyRow, finished: Finished) -> Run:
@@ -50,7 +56,3 @@ def record_run(row: StudyRow, finished: Finished) -> Run:
         },
     )
     return run
-
-
-def _as_file_name(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)

@@ -8,21 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from analysis.active_learning.corpus import LabelledCorpus
-from analysis.active_learning.protocol import Protocol, run_protocol
+from analysis.active_learning.protocol import run_protocol
+from analysis.active_learning.settings import Protocol
 from analysis.kinds.corpus_files import read_corpus
 from analysis.sweep.kinds import Row, StudyKind, register
 from mtl_engine.config import BUNDLED, EngineConfig
 
-DATA_KEYS = ("train", "test", "format", "tasks", "test_size", "keep")
+DATA_KEYS = ("train", "test", "format", "tasks", "test_size", "max_words")
 PROTOCOL = {f.name: f.default for f in fields(Protocol) if f.name != "weights"}
 ENGINE = {
     "encoder": BUNDLED,
     "architecture": "SMT",
-    "label_smoothing": 0.1,
+    "label_smoothing": 0.1,  # 0 = plain cross-entropy
     "frozen_layers": 2,
-    "epochs": 0,
+    "epochs": 0,  # 0 = as many as suit the number of sentences
+    "learning_rate": 4e-4,
+    "head_factor": 10.0,
+    "batch_size": 8,
+    "patience": 4,
     "policy": "joint",
 }
+TRAINING = ("epochs", "learning_rate", "head_factor", "batch_size", "patience", "policy")
 
 
 def engine_config(settings: Mapping[str, Any], seed: int) -> EngineConfig:
@@ -38,9 +44,8 @@ def engine_config(settings: Mapping[str, Any], seed: int) -> EngineConfig:
             "model": {"architecture": settings["architecture"]},
             "training": {
                 "seed": seed,
-                "epochs": settings["epochs"],
-                "label_smoothing": float(settings["label_smoothing"]),
-                "policy": settings["policy"],
+                "label_smoothing": settings["label_smoothing"],
+                **{name: settings[name] for name in TRAINING},
             },
         }
     )
@@ -52,11 +57,24 @@ def feature_cache() -> Path:
 
 
 def _run(settings: Mapping[str, Any], seed: int, data: LabelledCorpus) -> Iterator[Row]:
-    chosen = {name: settings[name] for name in PROTOCOL}
-    protocol = Protocol(**chosen, weights=dict(settings["weights"]))
     yield from run_protocol(
-        data, protocol, engine_config(settings, seed), seed=seed, cache_dir=feature_cache()
+        data,
+        read_protocol(settings),
+        engine_config(settings, seed),
+        seed=seed,
+        cache_dir=feature_cache(),
     )
+
+
+def read_protocol(settings: Mapping[str, Any]) -> Protocol:
+    """Return the part of the settings that says how the budget is spent; refused if it is odd."""
+    chosen = {name: settings[name] for name in PROTOCOL}
+    return Protocol(**chosen, weights=dict(settings["weights"]))
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    read_protocol(settings)
+    engine_config(settings, 0)
 
 
 def _load(settings: Mapping[str, Any]) -> LabelledCorpus:
@@ -66,7 +84,7 @@ def _load(settings: Mapping[str, Any]) -> LabelledCorpus:
         format=settings["format"],
         tasks=settings["tasks"],
         test_size=settings["test_size"],
-        keep=settings["keep"],
+        max_words=settings["max_words"],
     )
 
 
@@ -84,7 +102,7 @@ ACTIVE_LEARNING = register(
             "format": "slu",
             "tasks": [],  # layers of the format; empty = all of them
             "test_size": 400,
-            "keep": 0,  # longest sentence to keep, in words; 0 = all
+            "max_words": 0,  # longer sentences are left out; 0 = none are
             "weights": {},
             **PROTOCOL,
             **ENGINE,
@@ -93,6 +111,7 @@ ACTIVE_LEARNING = register(
         run=_run,
         load=_load,
         fingerprint=_fingerprint,
+        check=_check,
         data_keys=DATA_KEYS,
     )
 )

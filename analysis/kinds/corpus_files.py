@@ -23,24 +23,24 @@ def read_corpus(
     format: str,
     tasks: Sequence[str],
     test_size: int = 0,
-    keep: int = 0,
+    max_words: int = 0,
 ) -> LabelledCorpus:
     """Return the sentences of two files with the layers that are named, as tasks.
 
-    ``keep`` leaves out longer sentences of the test file, ``test_size`` draws some of the rest.
+    ``max_words`` leaves out longer sentences, ``test_size`` draws some of the rest to test on.
     The label sets are those of both files, as they would be in a project's settings.
     """
     pool, tested = read_records(train, format), read_records(test, format)
     names = list(tasks) or _all_layers(pool)
     specs = tuple(_spec(name, pool, tested) for name in names)
-    kept = [record for record in tested if not keep or len(record.tokens) <= keep]
+    taught, kept = _short(pool, max_words), _short(tested, max_words)
     if test_size and len(kept) > test_size:
         rng = np.random.default_rng(TEST_SEED)
         kept = [kept[i] for i in sorted(rng.choice(len(kept), size=test_size, replace=False))]
     ordered = tuple(sorted(specs, key=lambda spec: spec.parent is not None))
     return LabelledCorpus(
         ordered,
-        tuple(_example(i, record, names) for i, record in enumerate(pool)),
+        tuple(_example(i, record, names) for i, record in enumerate(taught)),
         tuple(_example(i, record, names) for i, record in enumerate(kept)),
     )
 
@@ -56,6 +56,10 @@ def read_records(path: Path, format: str) -> list[SentenceRecord]:
                 raise AnalysisError(str(item))
             records.append(item)
     return records
+
+
+def _short(records: Sequence[SentenceRecord], max_words: int) -> list[SentenceRecord]:
+    return [record for record in records if not max_words or len(record.tokens) <= max_words]
 
 
 def _all_layers(records: Sequence[SentenceRecord]) -> list[str]:

@@ -5,48 +5,70 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Study',
+            name="Study",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120)),
-                ('scale', models.CharField(blank=True, max_length=40)),
-                ('kind', models.CharField(max_length=40)),
-                ('description', models.TextField(blank=True)),
-                ('note', models.TextField(blank=True)),
-                ('varying', models.JSONField(default=list)),
-                ('directory', models.CharField(max_length=400)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=120)),
+                ("scale", models.CharField(blank=True, max_length=40)),
+                ("kind", models.CharField(max_length=40)),
+                ("description", models.TextField(blank=True)),
+                ("note", models.TextField(blank=True)),
+                ("varying", models.JSONField(default=list)),
+                ("directory", models.CharField(max_length=400)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'verbose_name_plural': 'studies',
-                'constraints': [models.UniqueConstraint(fields=('name', 'scale'), name='study_once')],
+                "verbose_name_plural": "studies",
+                "constraints": [
+                    models.UniqueConstraint(fields=("name", "scale"), name="study_once")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=20)),
-                ('settings', models.JSONField()),
-                ('seed', models.IntegerField()),
-                ('state', models.CharField(choices=[('finished', 'Finished'), ('failed', 'Failed')], max_length=10)),
-                ('final', models.JSONField(default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('seconds', models.FloatField(default=0)),
-                ('cpu_seconds', models.FloatField(default=0)),
-                ('finished_at', models.DateTimeField(auto_now=True)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='analysis.study')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=20)),
+                ("settings", models.JSONField()),
+                ("seed", models.IntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("finished", "Finished"), ("failed", "Failed")], max_length=10
+                    ),
+                ),
+                ("final", models.JSONField(default=dict)),
+                ("error", models.TextField(blank=True)),
+                ("seconds", models.FloatField(default=0)),
+                ("cpu_seconds", models.FloatField(default=0)),
+                ("finished_at", models.DateTimeField(auto_now=True)),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="analysis.study",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('study', 'key'), name='run_once')],
+                "constraints": [models.UniqueConstraint(fields=("study", "key"), name="run_once")],
             },
         ),
     ]

@@ -8,7 +8,13 @@ from typing import Any
 from analysis.errors import AnalysisError
 
 Row = dict[str, Any]  # {"step": x, metric: number, ...} or {"final": {...}}
-KIND_MODULES = ("analysis.kinds.trivial", "analysis.kinds.bandit", "analysis.kinds.active_learning")
+KIND_MODULES = (
+    "analysis.kinds.trivial",
+    "analysis.kinds.bandit",
+    "analysis.kinds.active_learning",
+    "analysis.kinds.mtl_simulation",
+    "analysis.kinds.policy",
+)
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,8 @@ class StudyKind:
 
     ``run(settings, seed, data)`` yields rows of plain JSON values; the last has a key ``final``
     with the run's scores. ``load`` returns what runs share, read once in each process, and
-    ``fingerprint`` a hash of the data that those settings mean.
+    ``fingerprint`` a hash of the data that those settings mean. ``check`` raises where settings do
+    not go together, before any run starts.
     """
 
     name: str
@@ -25,8 +32,9 @@ class StudyKind:
     run: Callable[[Mapping[str, Any], int, Any], Iterator[Row]]
     load: Callable[[Mapping[str, Any]], Any] = field(default=lambda settings: None)
     fingerprint: Callable[[Mapping[str, Any]], str] = field(default=lambda settings: "")
+    check: Callable[[Mapping[str, Any]], None] = field(default=lambda settings: None)
     data_keys: tuple[str, ...] = ()  # the settings that ``load`` reads
-    version: int = 1  # raised when a run would give other numbers than before
+    version: int = 1  # raised when a run, or a default, would give other numbers than before
     required: tuple[str, ...] = ()
     replicates: tuple[str, ...] = ()  # settings that repeat a run, as seeds do
 
@@ -41,7 +49,25 @@ class StudyKind:
         missing = [name for name in self.required if name not in settings]
         if missing:
             raise AnalysisError(f"A study of kind '{self.name}' needs the setting '{missing[0]}'.")
-        return {**self.defaults, **settings}
+        resolved = {**self.defaults, **{n: self._as_default(n, v) for n, v in settings.items()}}
+        self.check(resolved)
+        return resolved
+
+    def changed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that differ from their defaults: what a run is known by.
+
+        A setting that is added later, with a default that changes nothing, keeps old runs known.
+        """
+        return {
+            name: value
+            for name, value in settings.items()
+            if name not in self.defaults or value != self.defaults[name]
+        }
+
+    def _as_default(self, name: str, value: Any) -> Any:
+        """Return a whole number as a decimal one where the default is one: 500 is 500.0."""
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return float(value) if is_whole and isinstance(self.defaults.get(name), float) else value
 
 
 _KINDS: dict[str, StudyKind] = {}

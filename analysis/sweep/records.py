@@ -36,12 +36,12 @@ class Outcome:
 
 
 def run_key(config: RunConfig) -> str:
-    """Return a run's name: a hash of its resolved settings, data and kind's version."""
+    """Return a run's name: a hash of its changed settings, data and kind's version."""
     kind = get_kind(config.kind)
     identity = {
         "kind": config.kind,
         "version": kind.version,
-        "settings": config.settings,
+        "settings": kind.changed(config.settings),
         "seed": config.seed,
         "data": _fingerprint(config.kind, json.dumps(config.settings, sort_keys=True)),
     }
@@ -54,7 +54,7 @@ def _fingerprint(kind_name: str, settings: str) -> str:
 
 
 class RunStore:
-    """The directories of one study's runs."""
+    """The directories of runs, by their names: studies that want the same run share it."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

@@ -46,10 +46,16 @@ class Study:
     varying: tuple[str, ...] = field(default=())
 
     def runs(self) -> Iterator[RunConfig]:
-        """Yield every run, seeds innermost, settings resolved against the kind's defaults."""
-        for combination in self._combinations():
-            settings = self.kind.resolve({**self.settings, **combination})
-            for seed in self.seeds:
+        """Yield every run with nothing left open, seed by seed.
+
+        A study that is interrupted then has every combination for the seeds that it finished.
+        """
+        combinations = [
+            self.kind.resolve({**self.settings, **combination})
+            for combination in self._combinations()
+        ]
+        for seed in self.seeds:
+            for settings in combinations:
                 yield RunConfig(self.kind.name, settings, seed)
 
     def _combinations(self) -> Iterator[Settings]:

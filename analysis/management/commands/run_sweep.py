@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
 from analysis.models import Study as StudyRow
-from analysis.services import record_run, record_study, study_store
+from analysis.services import record_found, record_run, record_study, run_store
 from analysis.sweep.driver import Finished, Plan, SweepResult, plan_sweep, sweep
 from analysis.sweep.executors import SerialExecutor, make_executor
 from analysis.sweep.progress import Progress, as_duration
@@ -44,9 +44,10 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         try:
             study = read_study(options["study"], scale=options["scale"])
-            store = study_store(study)
+            store = run_store()
             plan = plan_sweep(study, store, only=_pairs(options["only"]), limit=options["limit"])
             row = record_study(study)
+            record_found(row, plan, store)
             if options["dry_run"]:
                 self._estimate(study, plan, store, row, options["workers"])
                 return

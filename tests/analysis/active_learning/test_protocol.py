@@ -3,10 +3,13 @@ import itertools
 import numpy as np
 import pytest
 
+from analysis.active_learning.choosing import compared_confidence, coverage_of
 from analysis.active_learning.corpus import HiddenPool, LabelledCorpus
-from analysis.active_learning.protocol import Protocol, run_protocol
+from analysis.active_learning.protocol import run_protocol
+from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from mtl_engine.config import EngineConfig
+from mtl_engine.prediction import Scores
 from mtl_engine.types import Example, TaskSpec
 
 TASKS = (
@@ -35,9 +38,9 @@ CORPUS = LabelledCorpus(
 CONFIG = EngineConfig.from_dict({"encoder": {"kind": "tiny"}, "training": {"epochs": 2}})
 
 
-def _run(**changes):
+def _run(config=CONFIG, **changes):
     settings = {"initial": 10, "dev_size": 10, "n_rounds": 3, "budget": 60.0, **changes}
-    return list(run_protocol(CORPUS, Protocol(**settings), CONFIG, seed=1))
+    return list(run_protocol(CORPUS, Protocol(**settings), config, seed=1))
 
 
 def test_labels_stay_hidden_until_they_are_asked_for():
@@ -89,3 +92,77 @@ def test_a_number_of_sentences_can_stand_in_for_a_budget():
 def test_a_pool_that_the_initial_set_uses_up_is_refused():
     with pytest.raises(AnalysisError, match="leave nothing to choose from"):
         _run(initial=75)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scale": "quantile"},
+        {"scale": "scaled", "value": "information", "decision": "BLP"},
+        {"coverage_weight": 0.3, "strategy": "MT-MIN"},
+        {"diversity": "facility", "value": "information"},
+        {"diversity": "badge", "strategy": "MT-RRF"},
+        {"confidence": "dropout", "n_passes": 2, "dropout_scope": "top"},
+        {"has_temperature": True, "is_warm_start": True},
+        {"strategy": "EQB-DJS", "decision": "BLP", "spend_rest": True},
+        {"strategy": "MT-AVG", "weights": {"slots": 0.8, "intent": 0.2}, "overflow": "skip"},
+    ],
+)
+def test_every_variant_keeps_to_the_budget_and_tells_its_calibration(changes):
+    *rounds, last = _run(**changes, cost_source="gold", n_rounds=2)
+    assert 0 < rounds[1]["cost"] - rounds[0]["cost"] <= 60 + 1e-9
+    assert set(rounds[0]) >= {"slots OE", "slots confidence", "slots accuracy", "OE", "confidence"}
+    mean = (rounds[0]["slots"] + rounds[1]["slots"]) / 2
+    assert last["final"]["slots over rounds"] == pytest.approx(mean)
+
+
+def test_single_task_models_choose_by_one_task_and_are_scored_on_all():
+    apart = EngineConfig.from_dict(
+        {
+            "encoder": {"kind": "tiny"},
+            "model": {"architecture": "ST"},
+            "training": {"epochs": 2},
+        }
+    )
+    *rounds, last = _run(apart, strategy="STCS", task="intent", decision="BLP", n_rounds=2)
+    assert rounds[0]["selected"]
+    assert {"slots", "intent"} <= set(last["final"])
+
+
+def test_information_counts_the_whole_sentence_and_is_compared_over_open_cells():
+    pool = HiddenPool(CORPUS.pool[:3], TASKS)
+    pool.reveal(np.array([[True, True], [False, False], [False, False]]))
+    nothing = np.zeros((3, 2))
+    information = np.array([[9.0, 9.0], [4.0, 1.0], [2.0, 0.0]])
+    scores = Scores(("slots", "intent"), nothing, nothing > 0, information, nothing, nothing, None)
+    found = compared_confidence(scores, pool, Protocol(value="information"))
+    assert np.isnan(found[0]).all()
+    assert found[1:].tolist() == [[0.0, 0.75], [0.5, 1.0]]
+
+
+def test_coverage_is_high_where_rarely_seen_labels_are_predicted():
+    predicted = [
+        {"slots": [[0, 1, "city"]], "intent": "fly"},
+        {"slots": [[0, 1, "day"]], "intent": "eat"},
+    ]
+    known = [{"slots": [[2, 3, "city"]], "intent": "fly"}]
+    assert coverage_of(predicted, known, TASKS).tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scale": "ranks"}, "scale is 'ranks'. Known: none, quantile, scaled"),
+        ({"diversity": "facility", "decision": "BLP"}, "goes with decision 'GREEDY'"),
+        ({"value": "information", "confidence": "dropout"}, "needs confidence 'entropy'"),
+        ({"budget": 0.0}, "needs a budget, or n_per_round"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(changes, message):
+    with pytest.raises(AnalysisError, match=message):
+        Protocol(**changes)
+
+
+def test_diversity_is_refused_where_a_strategy_gives_no_values():
+    with pytest.raises(AnalysisError, match="These do: MT-AVG"):
+        _run(strategy="MT-PAR", diversity="facility")

@@ -8,10 +8,10 @@ def _study(scale: str = "", **content):
     return parse_study({"kind": "trivial", **content}, where="x.toml", scale=scale)
 
 
-def test_factors_are_crossed_and_seeds_are_innermost():
+def test_factors_are_crossed_and_every_seed_is_finished_before_the_next():
     study = _study(seeds=[0, 1], factors={"level": [1, 2], "n_rows": [3]})
     runs = [(r.settings["level"], r.settings["n_rows"], r.seed) for r in study.runs()]
-    assert runs == [(1, 3, 0), (1, 3, 1), (2, 3, 0), (2, 3, 1)]
+    assert runs == [(1, 3, 0), (2, 3, 0), (1, 3, 1), (2, 3, 1)]
 
 
 def test_zipped_lists_vary_together_and_explicit_choices_alternate():

@@ -3,13 +3,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from analysis.sweep import kinds
 from analysis.sweep.driver import plan_sweep, sweep
 from analysis.sweep.executors import ProcessExecutor, SerialExecutor
-from analysis.sweep.records import RunStore
+from analysis.sweep.records import RunStore, run_key
 from analysis.sweep.study_file import parse_study
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,6 +49,25 @@ def test_a_run_with_another_setting_is_another_run(tmp_path):
     store = RunStore(tmp_path)
     sweep(plan_sweep(_study(), store), store, SerialExecutor())
     assert len(plan_sweep(_study(settings={"level": 5}), store).missing) == 1
+
+
+def test_a_setting_that_is_added_later_with_its_default_keeps_old_runs_known(monkeypatch):
+    (before,) = _study(settings={"level": 3}).runs()
+    old_key = run_key(before)
+    kind = kinds.get_kind("trivial")
+    grown = replace(kind, defaults={**kind.defaults, "is_new": False})
+    monkeypatch.setitem(kinds._KINDS, "trivial", grown)
+    (after,) = _study(settings={"level": 3}).runs()
+    assert after.settings["is_new"] is False
+    assert run_key(after) == old_key
+    (changed,) = _study(settings={"level": 3, "is_new": True}).runs()
+    assert run_key(changed) != old_key
+
+
+def test_a_whole_number_is_the_same_setting_as_its_decimal():
+    (whole,) = _study(settings={"cpu_seconds": 1}).runs()
+    (decimal,) = _study(settings={"cpu_seconds": 1.0}).runs()
+    assert run_key(whole) == run_key(decimal)
 
 
 def test_only_keeps_the_runs_that_match_and_names_unknown_settings(tmp_path):
@@ -87,7 +108,7 @@ def test_a_sweep_killed_in_the_middle_goes_on_to_the_same_table(tmp_path):
     environment = {**os.environ, "TANDEM_HOME": str(tmp_path / "home")}
     environment.pop("DATABASE_URL", None)
     command = [sys.executable, "manage.py", "run_sweep", str(file), "--executor", "serial"]
-    runs = tmp_path / "home" / "studies" / "killed" / "runs"
+    runs = tmp_path / "home" / "studies" / "runs"
     process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (not runs.exists() or not any(runs.iterdir())):
