@@ -1,0 +1,124 @@
+"""The study kind ``policy``: real text tasks, trained with tasks drawn by one policy."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.kinds.active_learning import ENGINE, engine_config, feature_cache
+from analysis.kinds.task_sources import TaskSource, read_sources, source_files
+from analysis.policies.scores import SCORES
+from analysis.policies.trained import (
+    Exp3Settings,
+    TextTasks,
+    Training,
+    learn_from,
+    named_policy,
+    train_with,
+)
+from analysis.sweep.kinds import Row, StudyKind, register
+from mtl_engine.evaluation import evaluate
+from mtl_engine.features import open_features
+from mtl_engine.model import MultiTaskModel
+from mtl_engine.policies import FixedPolicy
+from mtl_engine.types import Example
+
+DEV_SEED = 0  # the same dev sentences for every run
+
+
+def _run(settings: Mapping[str, Any], seed: int, sources: Sequence[TaskSource]) -> Iterator[Row]:
+    data = _drawn(sources, seed)
+    if settings["policy"] == "LEARNED":
+        first = _train(settings, seed, sources, data, "RANDOM")
+        learned = learn_from(
+            [first.log], data.names, entropy_weight=settings["entropy_weight"], seed=seed
+        )
+        training = _train(settings, seed, sources, data, FixedPolicy(learned.probabilities))
+    else:
+        training = _train(settings, seed, sources, data, settings["policy"])
+    for step, scores in training.curve:
+        yield {"step": step, **scores}
+    shares = {
+        f"{name} share": share
+        for name, share in zip(data.names, training.probabilities, strict=True)
+    }
+    yield {"final": {**training.curve[-1][1], **shares}}
+
+
+def _train(
+    settings: Mapping[str, Any],
+    seed: int,
+    sources: Sequence[TaskSource],
+    data: TextTasks,
+    policy: str | FixedPolicy,
+) -> Training:
+    dev = [_sample(s.dev, s.n_dev, np.random.default_rng(DEV_SEED)) for s in sources]
+
+    def measure(model: MultiTaskModel) -> dict[str, float]:
+        scores = {s.task.name: _score(model, s, part) for s, part in zip(sources, dev, strict=True)}
+        return {**scores, "mean": float(np.mean(list(scores.values())))}
+
+    chosen = Exp3Settings(settings["eta"], settings["epsilon"])
+    drawn_by = (
+        named_policy(policy, data, seed=seed, exp3=chosen) if isinstance(policy, str) else policy
+    )
+    return train_with(
+        data,
+        drawn_by,
+        engine_config({**settings, "policy": "uniform"}, seed),
+        measure,
+        n_points=settings["n_points"],
+        cache_dir=feature_cache(),
+    )
+
+
+def _score(model: MultiTaskModel, source: TaskSource, dev: Sequence[Example]) -> float:
+    name = source.task.name
+    result = evaluate(model, dev, features=open_features(model.encoder, feature_cache()))[name]
+    if not source.score:
+        return result.main
+    gold = [example.labels[name] for example in dev]
+    return SCORES[source.score](gold, result.predicted)
+
+
+def _drawn(sources: Sequence[TaskSource], seed: int) -> TextTasks:
+    """Return the run's training sentences, the same for every policy of a seed."""
+    rng = np.random.default_rng(seed)
+    parts = [_sample(source.train, source.n_train, rng) for source in sources]
+    return TextTasks(
+        tuple(source.task for source in sources), tuple(e for part in parts for e in part)
+    )
+
+
+def _sample(examples: Sequence[Example], n: int, rng: np.random.Generator) -> list[Example]:
+    rows = rng.permutation(len(examples))[:n]
+    return [examples[row] for row in rows]
+
+
+def _fingerprint(settings: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256()
+    for path in source_files(settings["sources"]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+POLICY = register(
+    StudyKind(
+        name="policy",
+        defaults={
+            **ENGINE,
+            "policy": "RANDOM",
+            "entropy_weight": 0.25,
+            "eta": 1e-3,
+            "epsilon": 0.05,
+            "n_points": 4,
+            "label_smoothing": 0.0,  # the reward of equation 16 reads losses as likelihoods
+        },
+        required=("sources",),
+        run=_run,
+        load=lambda settings: read_sources(settings["sources"]),
+        fingerprint=_fingerprint,
+        data_keys=("sources",),
+    )
+)
