@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.active_learning.corpus import HiddenPool
-from analysis.active_learning.pricing import price_pool
 from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from mtl_engine.costs import Costs
@@ -32,14 +31,14 @@ Cells = NDArray[np.bool_]
 def choose_cells(
     scores: Scores,
     pool: HiddenPool,
+    costs: Costs,
     protocol: Protocol,
     *,
     rng: np.random.Generator,
     coverage: Floats | None = None,
 ) -> Cells:
-    """Return the cells (n, t) that scores of the pool and the protocol ask for."""
+    """Return the cells (n, t) that scores of the pool, its costs and the protocol ask for."""
     confidence = compared_confidence(scores, pool, protocol, coverage)
-    costs = price_pool(pool, scores, protocol.cost_source)
     if protocol.diversity != "none":
         rows = _diverse_rows(confidence, scores, costs, pool.names, protocol, rng)
         return _whole_rows(rows, confidence)

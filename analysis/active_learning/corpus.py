@@ -33,6 +33,7 @@ class HiddenPool:
         ).reshape(len(examples), len(self.names))
         self.is_revealed = np.zeros_like(self.is_open)
         self.tokens = tuple(example.tokens for example in examples)
+        self.ids = tuple(example.id for example in examples)
 
     def __len__(self) -> int:
         return len(self._examples)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from analysis.active_learning.choosing import choose_cells, coverage_of
 from analysis.active_learning.corpus import HiddenPool, LabelledCorpus, draw_rows
 from analysis.active_learning.learning import Learned, learn
-from analysis.active_learning.pricing import actual_cost
+from analysis.active_learning.pricing import PaperPrices, Prices, charge
 from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from mtl_engine.config import EngineConfig
@@ -23,15 +23,21 @@ def run_protocol(
     *,
     seed: int,
     cache_dir: Path | None = None,
+    prices: Prices | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield what each round measured on the test sentences and chose; the last row is the sum."""
+    """Yield what each round measured on the test sentences and chose; the last row is the sum.
+
+    Without ``prices`` costs are the paper's.
+    """
+    prices = prices or PaperPrices(protocol.cost_source)
     rng = np.random.default_rng(seed)
     order = _drawn_order(corpus, protocol, rng)
     dev = [corpus.pool[i] for i in order[: protocol.dev_size]]
     numbers = order[protocol.dev_size :]
     pool = HiddenPool([corpus.pool[i] for i in numbers], corpus.tasks)
     _reveal_rows(pool, np.arange(protocol.initial))
-    spent = actual_cost(pool, pool.is_revealed)
+    actual = prices.actual(pool)
+    spent = charge(actual, pool.is_revealed, np.zeros_like(pool.is_revealed))
     measured: list[dict[str, float]] = []
     learned: Learned | None = None
     for number in range(protocol.n_rounds):
@@ -47,16 +53,15 @@ def run_protocol(
         measured.append(learned.measure(corpus.test))
         ask = np.zeros(pool.is_open.shape, dtype=bool)
         if _is_buying(protocol, number):
-            ask = _choose(learned, pool, corpus, protocol, rng)
+            ask = _choose(learned, pool, corpus, prices, protocol, rng)
         yield {
             "step": int(pool.is_revealed.any(axis=1).sum()),
             "cost": spent,
             **measured[-1],
             "selected": [int(numbers[row]) for row in np.flatnonzero(ask.any(axis=1))],
         }
-        before = pool.is_revealed.copy()
+        spent += charge(actual, ask, pool.is_revealed)
         pool.reveal(ask)
-        spent += actual_cost(pool, pool.is_revealed & ~before)
     yield {"final": _final(measured, corpus, spent)}
 
 
@@ -84,6 +89,7 @@ def _choose(
     learned: Learned,
     pool: HiddenPool,
     corpus: LabelledCorpus,
+    prices: Prices,
     protocol: Protocol,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
@@ -92,7 +98,8 @@ def _choose(
         known = [example.labels for example in pool.revealed_examples()]
         coverage = coverage_of(learned.answers(pool.tokens), known, corpus.tasks)
     scores = learned.score(pool.tokens, pool.names)
-    return choose_cells(scores, pool, protocol, rng=rng, coverage=coverage)
+    costs = prices.expected(pool, scores)
+    return choose_cells(scores, pool, costs, protocol, rng=rng, coverage=coverage)
 
 
 def _final(

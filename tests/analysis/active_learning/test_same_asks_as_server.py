@@ -5,7 +5,7 @@ import pytest
 
 from analysis.active_learning.choosing import choose_cells
 from analysis.active_learning.corpus import HiddenPool
-from analysis.active_learning.pricing import price_pool
+from analysis.active_learning.pricing import PaperPrices
 from analysis.active_learning.settings import Protocol
 from annotation.round_config import RoundConfig
 from annotation.rounds.choosing import Budget, choose
@@ -47,10 +47,15 @@ def _scores() -> Scores:
     )
 
 
+def _asked_offline(pool: HiddenPool, scores: Scores, protocol: Protocol) -> np.ndarray:
+    costs = PaperPrices().expected(pool, scores)
+    return choose_cells(scores, pool, costs, protocol, rng=np.random.default_rng(5))
+
+
 def _asked_by_server(pool: HiddenPool, scores: Scores, budget: Budget, **choices) -> np.ndarray:
     config = RoundConfig(random_share=0.0, blind_share=0.0, **choices)
     confidence = np.where(pool.closed(), np.nan, scores.confidence)
-    costs = price_pool(pool, scores, "predicted")
+    costs = PaperPrices().expected(pool, scores)
     names = [task.name for task in TASKS]
     ask = np.zeros((N, 2), dtype=bool)
     found = choose(confidence, costs, budget, config, names, rng=np.random.default_rng(5))
@@ -77,7 +82,7 @@ def _asked_by_server(pool: HiddenPool, scores: Scores, budget: Budget, **choices
 def test_the_same_scores_and_budget_give_the_same_asks(choices):
     pool, scores = _pool(), _scores()
     protocol = Protocol(budget=120.0, **choices)
-    offline = choose_cells(scores, pool, protocol, rng=np.random.default_rng(5))
+    offline = _asked_offline(pool, scores, protocol)
     assert offline.any()
     assert (offline == _asked_by_server(pool, scores, Budget(120.0, False), **choices)).all()
 
@@ -87,7 +92,7 @@ def test_the_same_scores_and_number_give_the_same_asks(strategy):
     pool, scores = _pool(), _scores()
     choices = {"strategy": strategy, "task": "intent" if strategy == "SINGLE" else ""}
     protocol = Protocol(budget=0.0, n_per_round=12, **choices)
-    offline = choose_cells(scores, pool, protocol, rng=np.random.default_rng(5))
+    offline = _asked_offline(pool, scores, protocol)
     assert offline.any(axis=1).sum() == 12
     server = _asked_by_server(pool, scores, Budget(12, True), unit="sentences", **choices)
     assert (offline == server).all()
