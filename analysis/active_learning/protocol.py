@@ -65,6 +65,26 @@ def run_protocol(
     yield {"final": _final(measured, corpus, spent)}
 
 
+def learn_everything(
+    corpus: LabelledCorpus,
+    protocol: Protocol,
+    config: EngineConfig,
+    *,
+    seed: int,
+    cache_dir: Path | None = None,
+    prices: Prices | None = None,
+) -> tuple[dict[str, float], float]:
+    """Return what a model of the whole pool measures, with the same dev, and what that cost."""
+    prices = prices or PaperPrices(protocol.cost_source)
+    order = _drawn_order(corpus, protocol, np.random.default_rng(seed))
+    dev = [corpus.pool[i] for i in order[: protocol.dev_size]]
+    pool = HiddenPool([corpus.pool[i] for i in order[protocol.dev_size :]], corpus.tasks)
+    _reveal_rows(pool, np.arange(len(pool)))
+    learned = learn(corpus, pool.revealed_examples(), dev, protocol, config, cache_dir=cache_dir)
+    nothing = np.zeros_like(pool.is_revealed)
+    return learned.measure(corpus.test), charge(prices.actual(pool), pool.is_revealed, nothing)
+
+
 def _drawn_order(
     corpus: LabelledCorpus, protocol: Protocol, rng: np.random.Generator
 ) -> NDArray[np.int64]:

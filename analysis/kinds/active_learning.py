@@ -10,11 +10,13 @@ from typing import Any
 from analysis.active_learning.corpus import LabelledCorpus
 from analysis.active_learning.protocol import run_protocol
 from analysis.active_learning.settings import Protocol
+from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_corpus
+from analysis.kinds.corpus_project import project_fingerprint, read_project
 from analysis.sweep.kinds import Row, StudyKind, register
 from mtl_engine.config import BUNDLED, EngineConfig
 
-DATA_KEYS = ("train", "test", "format", "tasks", "test_size", "max_words")
+DATA_KEYS = ("project", "train", "test", "format", "tasks", "test_size", "max_words")
 PROTOCOL = {f.name: f.default for f in fields(Protocol) if f.name != "weights"}
 ENGINE = {
     "encoder": BUNDLED,
@@ -73,22 +75,27 @@ def read_protocol(settings: Mapping[str, Any]) -> Protocol:
 
 
 def _check(settings: Mapping[str, Any]) -> None:
+    has_files = bool(settings["train"] and settings["test"])
+    if has_files == bool(settings["project"]):
+        raise AnalysisError(
+            "A study of kind 'active_learning' needs the settings 'train' and 'test', two files, "
+            "or the setting 'project', the number of a project of this server."
+        )
     read_protocol(settings)
     engine_config(settings, 0)
 
 
 def _load(settings: Mapping[str, Any]) -> LabelledCorpus:
-    return read_corpus(
-        Path(settings["train"]),
-        Path(settings["test"]),
-        format=settings["format"],
-        tasks=settings["tasks"],
-        test_size=settings["test_size"],
-        max_words=settings["max_words"],
-    )
+    part = {name: settings[name] for name in ("tasks", "test_size", "max_words")}
+    if settings["project"]:
+        return read_project(settings["project"], **part)
+    train, test = Path(settings["train"]), Path(settings["test"])
+    return read_corpus(train, test, format=settings["format"], **part)
 
 
 def _fingerprint(settings: Mapping[str, Any]) -> str:
+    if settings["project"]:
+        return project_fingerprint(settings["project"])
     digest = hashlib.sha256()
     for name in ("train", "test"):
         digest.update(Path(settings[name]).read_bytes())
@@ -99,6 +106,9 @@ ACTIVE_LEARNING = register(
     StudyKind(
         name="active_learning",
         defaults={
+            "train": "",
+            "test": "",
+            "project": 0,  # a project of this server, in place of two files
             "format": "slu",
             "tasks": [],  # layers of the format; empty = all of them
             "test_size": 400,
@@ -107,7 +117,6 @@ ACTIVE_LEARNING = register(
             **PROTOCOL,
             **ENGINE,
         },
-        required=("train", "test"),
         run=_run,
         load=_load,
         fingerprint=_fingerprint,

@@ -12,6 +12,7 @@ KIND_MODULES = (
     "analysis.kinds.trivial",
     "analysis.kinds.bandit",
     "analysis.kinds.active_learning",
+    "analysis.kinds.replay",
     "analysis.kinds.mtl_simulation",
     "analysis.kinds.policy",
 )

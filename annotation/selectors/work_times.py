@@ -41,6 +41,20 @@ def work_events(project: Project, tasks: tuple[str, ...]) -> list[WorkEvent]:
     return events
 
 
+def sentence_seconds(project: Project) -> dict[int | str, float]:
+    """Return how long people took for each sentence, all its asks together, on average."""
+    totals: dict[tuple[int, int], float] = defaultdict(float)
+    rows = Submission.objects.filter(
+        project=project, number=1, seconds__gt=0, seconds__lte=LONGEST
+    ).values_list("lease__ask__sentence_id", "annotator_id", "seconds")
+    for sentence_id, annotator_id, seconds in rows:
+        totals[sentence_id, annotator_id] += seconds
+    of_sentence: dict[int | str, list[float]] = defaultdict(list)
+    for (sentence_id, _), seconds in totals.items():
+        of_sentence[sentence_id].append(seconds)
+    return {sentence_id: sum(found) / len(found) for sentence_id, found in of_sentence.items()}
+
+
 def _item_counts(project: Project, sentences: set[int]) -> dict[tuple[int, int], dict[str, float]]:
     counts: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
     wanted = sorted(sentences)

@@ -1,0 +1,81 @@
+"""A project of the server as the data of a study: its labelled sentences, and what they cost."""
+
+import numpy as np
+from django.apps import apps
+
+from analysis.active_learning.corpus import LabelledCorpus
+from analysis.active_learning.pricing import RecordedPrices
+from analysis.errors import AnalysisError
+from analysis.kinds.corpus_files import TEST_SEED
+from mtl_engine.examples import examples_hash
+from mtl_engine.types import Example
+
+
+def read_project(
+    project_id: int, *, tasks: list[str], test_size: int = 0, max_words: int = 0
+) -> LabelledCorpus:
+    """Return a project's labelled sentences; the frozen test slice, where there is one, tests.
+
+    Before a first round has frozen one, ``test_size`` sentences are drawn, a fifth at most.
+    """
+    _connect()
+    from annotation.bridge import as_example, task_specs
+    from annotation.selectors.training_set import labelled_sentences
+
+    project = _find(project_id)
+    specs = tuple(spec for spec in task_specs(project) if not tasks or spec.name in tasks)
+    unknown = sorted(set(tasks) - {spec.name for spec in specs})
+    if unknown:
+        raise AnalysisError(f"Project {project_id} has no task '{unknown[0]}'.")
+    pool: list[Example] = []
+    tested: list[Example] = []
+    for sentence in labelled_sentences(project):
+        example = as_example(sentence.id, sentence.tokens, sentence.labels, specs)
+        if example.labels and (not max_words or len(example.tokens) <= max_words):
+            (tested if sentence.is_test else pool).append(example)
+    if not tested:
+        pool, tested = _split(pool, test_size)
+    return LabelledCorpus(specs, tuple(pool), tuple(tested))
+
+
+def read_prices(project_id: int, tasks: list[str]) -> RecordedPrices:
+    """Return what people's measured times say the sentences of a project cost."""
+    _connect()
+    from annotation.bridge import task_specs
+    from annotation.selectors.work_times import cost_model, sentence_seconds
+
+    project = _find(project_id)
+    names = tuple(spec.name for spec in task_specs(project) if not tasks or spec.name in tasks)
+    return RecordedPrices(cost_model(project, names), sentence_seconds(project))
+
+
+def project_fingerprint(project_id: int) -> str:
+    """Return a hash of everything that is labelled in a project now."""
+    corpus = read_project(project_id, tasks=[])
+    return examples_hash([*corpus.pool, *corpus.test])
+
+
+def _find(project_id: int):  # type: ignore[no-untyped-def]
+    from annotation.errors import Refused
+    from annotation.selectors.projects import find_project
+
+    try:
+        return find_project(str(project_id))
+    except Refused as error:
+        raise AnalysisError(str(error)) from error
+
+
+def _connect() -> None:
+    """Start Django where a worker process has not."""
+    if not apps.ready:
+        import django
+
+        django.setup()
+
+
+def _split(examples: list[Example], test_size: int) -> tuple[list[Example], list[Example]]:
+    n_test = min(test_size or len(examples), len(examples) // 5)
+    drawn = np.random.default_rng(TEST_SEED).choice(len(examples), size=n_test, replace=False)
+    is_test = np.isin(np.arange(len(examples)), drawn)
+    pool = [example for example, tests in zip(examples, is_test, strict=True) if not tests]
+    return pool, [example for example, tests in zip(examples, is_test, strict=True) if tests]
