@@ -91,7 +91,8 @@ def _drawn_order(
     """Return the sentences that take part, in random order: first dev, then initial, then pool."""
     size = min(len(corpus.pool), protocol.pool_size or len(corpus.pool))
     order = rng.permutation(draw_rows(len(corpus.pool), size, rng))
-    if len(order) <= protocol.initial + protocol.dev_size:
+    n_left = len(order) - protocol.initial - protocol.dev_size
+    if n_left < (1 if protocol.n_rounds > 1 else 0):
         raise AnalysisError(
             f"The pool has {len(order)} sentences: initial {protocol.initial} and dev "
             f"{protocol.dev_size} leave nothing to choose from."

@@ -1,6 +1,5 @@
 import os
 import sys
-import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -82,13 +81,16 @@ class Command(BaseCommand):
         if not plan.missing:
             self.stdout.write(f"All {len(plan.wanted)} runs are finished.")
             return
-        first = Plan(plan.wanted, plan.missing[:1])
-        started = time.perf_counter()
-        self._sweep(study, first, store, row, SerialExecutor())
-        seconds = time.perf_counter() - started
-        n_left = len(plan.missing) - 1
+        if len(plan.missing) == len(plan.wanted):
+            first = Plan(plan.wanted, plan.missing[:1])
+            self._sweep(study, first, store, row, SerialExecutor())
+        done = [store.read(key)[1].seconds for key, _ in plan.wanted if store.is_finished(key)]
+        if not done:
+            raise CommandError("The first run failed; run_sweep --limit 1 shows its traceback.")
+        seconds = sum(done) / len(done)
+        n_left = len(plan.wanted) - len(done)
         self.stdout.write(
-            f"{len(plan.wanted)} runs, {n_left} left. The first took {as_duration(seconds)}: about "
+            f"{len(plan.wanted)} runs, {n_left} left. One took {as_duration(seconds)}: about "
             f"{as_duration(n_left * seconds / n_workers)} with {n_workers} workers."
         )
 

@@ -94,6 +94,12 @@ def test_a_pool_that_the_initial_set_uses_up_is_refused():
         _run(initial=75)
 
 
+def test_all_labels_at_once_are_one_round_that_buys_nothing():
+    row, last = _run(initial=70, n_rounds=1)
+    assert (row["step"], row["selected"]) == (70, [])
+    assert last["final"]["slots"] == row["slots"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

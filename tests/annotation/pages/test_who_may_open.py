@@ -61,7 +61,7 @@ def addresses(harbour, ada, django_user_model):
         "membership_id": annotator.pk,
         "invitation_id": invitation.pk,
         "number": failed.number,
-        "study_id": Study.objects.create(name="bandit", kind="bandit", directory="studies/b").pk,
+        "study_id": Study.objects.create(name="bandit", kind="bandit").pk,
     }
     patterns = {
         pattern.name: pattern.pattern.converters for pattern in (*urlpatterns, *study_pages)
