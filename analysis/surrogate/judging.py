@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import pearsonr, spearmanr
 
 from analysis.errors import AnalysisError
 from analysis.surrogate.fitting import Surrogate
@@ -34,6 +33,8 @@ def judge_held_out(
         raise AnalysisError(
             f"Judging takes at least 3 held-out subsets with a loss each, not {len(subsets)}."
         )
+    from scipy.stats import pearsonr, spearmanr  # slow to load, and pages import this package
+
     predicted = surrogate.predict(subsets)
     says, helps = predicted < single_task_loss, measured < single_task_loss
     hits = int((says & helps).sum())
