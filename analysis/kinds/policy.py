@@ -1,7 +1,10 @@
 """The study kind ``policy``: real text tasks, trained with tasks drawn by one policy."""
 
 import hashlib
+import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +33,9 @@ DEV_SEED = 0  # the same dev sentences for every run
 def _run(settings: Mapping[str, Any], seed: int, sources: Sequence[TaskSource]) -> Iterator[Row]:
     data = _drawn(sources, seed)
     if settings["policy"] == "LEARNED":
-        first = _train(settings, seed, sources, data, "RANDOM")
+        log = _random_log(settings, seed, sources, data)
         learned = learn_from(
-            [first.log], data.names, entropy_weight=settings["entropy_weight"], seed=seed
+            [log], data.names, entropy_weight=settings["entropy_weight"], seed=seed
         )
         training = _train(settings, seed, sources, data, FixedPolicy(learned.probabilities))
     else:
@@ -44,6 +47,23 @@ def _run(settings: Mapping[str, Any], seed: int, sources: Sequence[TaskSource]) 
         for name, share in zip(data.names, training.probabilities, strict=True)
     }
     yield {"final": {**training.curve[-1][1], **shares}}
+
+
+def _random_log(
+    settings: Mapping[str, Any], seed: int, sources: Sequence[TaskSource], data: TextTasks
+) -> list[str]:
+    """Return the log of the RANDOM training of this seed, which runs share once it is made."""
+    kept = _log_file(settings, seed)
+    if not kept.exists():
+        _train(settings, seed, sources, data, "RANDOM")
+    return kept.read_text(encoding="utf-8").splitlines()
+
+
+def _log_file(settings: Mapping[str, Any], seed: int) -> Path:
+    same = {k: v for k, v in settings.items() if k not in ("policy", "entropy_weight")}
+    key = json.dumps([same, seed, _fingerprint(settings)], sort_keys=True)
+    name = hashlib.sha256(key.encode()).hexdigest()[:20]
+    return feature_cache().parent / "policy_logs" / f"{name}.jsonl"
 
 
 def _train(
@@ -63,7 +83,7 @@ def _train(
     drawn_by = (
         named_policy(policy, data, seed=seed, exp3=chosen) if isinstance(policy, str) else policy
     )
-    return train_with(
+    training = train_with(
         data,
         drawn_by,
         engine_config({**settings, "policy": "uniform"}, seed),
@@ -71,6 +91,16 @@ def _train(
         n_points=settings["n_points"],
         cache_dir=feature_cache(),
     )
+    if policy == "RANDOM":
+        _keep_log(training.log, _log_file(settings, seed))
+    return training
+
+
+def _keep_log(lines: Sequence[str], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{os.getpid()}")
+    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    partial.replace(path)
 
 
 def _score(model: MultiTaskModel, source: TaskSource, dev: Sequence[Example]) -> float:
