@@ -5,7 +5,8 @@ from pathlib import Path
 from django.conf import settings
 
 from analysis.models import Run, Study
-from analysis.report.tables import ReportRun, StudyReport, build_report
+from analysis.report.runs import ReportRun
+from analysis.report.tables import StudyReport, build_report
 from analysis.sweep.kinds import get_kind
 from analysis.sweep.records import RunStore
 
@@ -14,6 +15,7 @@ def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
     """Return the report of a study's finished runs."""
     store = RunStore(Path(settings.TANDEM_HOME) / "studies")
     wanted = study.runs.filter(state=Run.State.FINISHED).values_list("key", flat=True)
+    kind = get_kind(study.kind)
     runs = []
     for key in wanted:
         if store.is_finished(key):
@@ -26,5 +28,7 @@ def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
         description=study.description,
         note=study.note,
         compared=compared,
-        replicates=get_kind(study.kind).replicates,
+        replicates=kind.replicates,
+        defaults=kind.defaults,
+        baseline=kind.baseline,
     )

@@ -122,5 +122,6 @@ ACTIVE_LEARNING = register(
         fingerprint=_fingerprint,
         check=_check,
         data_keys=DATA_KEYS,
+        baseline={"strategy": "RANDOM"},
     )
 )

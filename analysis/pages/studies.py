@@ -5,7 +5,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from analysis.models import Study
-from analysis.report.writing import as_csv, comparison_table, score_table
+from analysis.report.writing import (
+    as_csv,
+    comparison_table,
+    score_table,
+    verdict_lines,
+    verdict_table,
+)
 from analysis.selectors import study_report
 from annotation.models import Role
 from annotation.pages.frame import render_in_project
@@ -47,11 +53,13 @@ def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
         "study": found,
         "report": report,
         "scores": score_table(report) if report.n_runs else [],
+        "verdict": verdict_table(report.verdict) if report.verdict else [],
+        "verdict_lines": verdict_lines(report.verdict) if report.verdict else [],
         "comparisons": [(metric, comparison_table(report, metric)) for metric in report.metrics],
         "curves": {
             metric: [
                 {
-                    "name": ", ".join(map(str, group)) or "all runs",
+                    "name": report.names[group],
                     "points": [
                         {"n": step, "score": m.value, "low": m.low, "high": m.high}
                         for step, m in points

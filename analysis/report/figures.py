@@ -16,7 +16,7 @@ STYLES = ("-", "--", "-.", ":")
 
 
 def draw_curves(
-    curves: Mapping[tuple[Hashable, ...], Sequence[tuple[float, Mean]]],
+    curves: Mapping[str, Sequence[tuple[float, Mean]]],
     path: Path,
     *,
     metric: str,
@@ -24,12 +24,12 @@ def draw_curves(
 ) -> None:
     """Write learning curves with their intervals over seeds as a PNG."""
     figure, axes = _figure()
-    for i, (group, points) in enumerate(curves.items()):
+    for i, (name, points) in enumerate(curves.items()):
         steps = [step for step, _ in points]
         means = [mean.value for _, mean in points]
         colour = COLOURS[i % len(COLOURS)]
         style = STYLES[i // len(COLOURS) % len(STYLES)]
-        axes.plot(steps, means, style, color=colour, label=_name(group), linewidth=1.6)
+        axes.plot(steps, means, style, color=colour, label=name, linewidth=1.6)
         low = [mean.value if mean.low is None else mean.low for _, mean in points]
         high = [mean.value if mean.high is None else mean.high for _, mean in points]
         axes.fill_between(steps, low, high, color=colour, alpha=0.12, linewidth=0)
@@ -70,7 +70,3 @@ def _figure(size: tuple[float, float] = (6.4, 4.0)) -> tuple[Any, Any]:
 def _save(figure: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
-
-
-def _name(group: tuple[Hashable, ...]) -> str:
-    return ", ".join(str(part) for part in group) or "all runs"

@@ -5,19 +5,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.report.baseline import AgainstBaseline, against_baseline
+from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.statistics import Comparison, Mean, compare_paired, mean_with_interval, overlap
-from analysis.sweep.records import Outcome
 
 Group = tuple[Hashable, ...]
-
-
-@dataclass(frozen=True)
-class ReportRun:
-    """A finished run as a report sees it."""
-
-    settings: Mapping[str, Any]
-    seed: int
-    outcome: Outcome
 
 
 @dataclass(frozen=True)
@@ -36,6 +28,9 @@ class StudyReport:
     compared: str  # the setting whose values are compared
     overlaps: dict[tuple[Hashable, Hashable], float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
+    names: dict[Group, str] = field(default_factory=dict)  # of the combinations, for people
+    across: str = "step"  # what curves are drawn over
+    verdict: AgainstBaseline | None = None
 
 
 def build_report(
@@ -47,13 +42,17 @@ def build_report(
     note: str = "",
     compared: str | None = None,
     replicates: Sequence[str] = (),
+    defaults: Mapping[str, Any] | None = None,
+    baseline: Mapping[str, Any] | None = None,
 ) -> StudyReport:
     """Return the tables, curves and comparisons of a study's finished runs.
 
     ``compared`` is the setting whose values are compared in pairs: by default the first that
     varies. Pairs are matched over seeds and over everything else that varies. ``replicates`` are
     settings that only repeat the others, like the worlds of a bandit: tables average over them.
+    ``baseline`` are the settings of the yardstick that every configuration is judged against.
     """
+    defaults = defaults or {}
     main = compared or (varying[0] if varying else "")
     metrics = _metrics(runs)
     shown = tuple(name for name in varying if name == main or name not in replicates)
@@ -70,7 +69,20 @@ def build_report(
         compared=main,
         overlaps=_overlaps(runs, main, varying),
         cpu_seconds=sum(run.outcome.cpu_seconds for run in runs),
+        names={
+            _group(run, shown): configuration_name(run.settings, shown, defaults) for run in runs
+        },
+        across=_across(runs),
+        verdict=against_baseline(runs, varying, baseline=baseline, defaults=defaults)
+        if baseline
+        else None,
     )
+
+
+def _across(runs: Sequence[ReportRun]) -> str:
+    """Return what rounds are lined up by: money where it was counted, else steps."""
+    has_costs = all("cost" in row or "final" in row for run in runs for row in run.outcome.rows)
+    return "cost" if runs and has_costs else "step"
 
 
 def _metrics(runs: Iterable[ReportRun]) -> tuple[str, ...]:
@@ -107,16 +119,23 @@ def _scores(
 def _curves(
     runs: Sequence[ReportRun], shown: Sequence[str], metric: str
 ) -> dict[Group, list[tuple[float, Mean]]]:
-    """Return the mean of a metric at each step that rows name."""
-    values: dict[Group, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    """Return the mean of a metric in each round, at the mean of where the runs were then."""
+    across = _across(runs)
+    values: dict[Group, dict[int, list[tuple[float, float]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for run in runs:
-        for row in run.outcome.rows:
-            if "step" in row and isinstance(row.get(metric), int | float):
-                values[_group(run, shown)][row["step"]].append(row[metric])
+        rounds = [row for row in run.outcome.rows if "step" in row]
+        for number, row in enumerate(rounds):
+            if isinstance(row.get(metric), int | float):
+                values[_group(run, shown)][number].append((row[across], row[metric]))
     return {
-        group: [(step, mean_with_interval(points)) for step, points in sorted(steps.items())]
-        for group, steps in values.items()
-        if len(steps) > 1
+        group: [
+            (sum(x for x, _ in points) / len(points), mean_with_interval([y for _, y in points]))
+            for _, points in sorted(rounds.items())
+        ]
+        for group, rounds in values.items()
+        if len(rounds) > 1
     }
 
 

@@ -2,11 +2,13 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from analysis.report.baseline import LEVEL, AgainstBaseline, is_better
 from analysis.report.figures import draw_curves, draw_matrix
+from analysis.report.statistics import Comparison
 from analysis.report.tables import StudyReport
 
 Table = list[list[str]]
@@ -39,6 +41,9 @@ def as_markdown(report: StudyReport, pictures: Sequence[str] = ()) -> str:
         if len(table) > 1:
             parts += [f"## {report.compared} compared: {metric}", _md_table(table)]
     parts += [f"![{name}]({name})" for name in pictures]
+    if report.verdict:
+        title = f"## Against {report.verdict.baseline}"
+        parts += [title, _md_table(verdict_table(report.verdict)), *verdict_lines(report.verdict)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -53,6 +58,10 @@ def as_html(report: StudyReport, pictures: Sequence[str] = ()) -> str:
             body += [f"<h2>{escape(report.compared)} compared: {escape(metric)}</h2>"]
             body += [_html_table(table)]
     body += [f'<img src="{escape(name)}" alt="{escape(name)}">' for name in pictures]
+    if report.verdict:
+        body += [f"<h2>Against {escape(report.verdict.baseline)}</h2>"]
+        body += [_html_table(verdict_table(report.verdict))]
+        body += [f"<p>{escape(text)}</p>" for text in verdict_lines(report.verdict)]
     title = escape(report.name)
     head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
     return head + "<body>" + "\n".join(body) + "</body></html>\n"
@@ -107,12 +116,54 @@ def comparison_table(report: StudyReport, metric: str) -> Table:
     return lines
 
 
+def verdict_table(verdict: AgainstBaseline) -> Table:
+    """Return the paired differences of each configuration and task, at the end and over rounds."""
+    head = ["configuration", "task", "at the end", "p", "mean over rounds", "p", "wins", "seeds"]
+    lines = [head]
+    for name, tasks in sorted(verdict.over_rounds.items(), key=lambda item: -_mean(item[1])):
+        for task, over_rounds in tasks.items():
+            end = verdict.at_end[name][task]
+            wins = f"{over_rounds.win_rate:.0%}"
+            cells = [*_difference(end), *_difference(over_rounds), wins, str(end.n)]
+            lines.append([name, task, *cells])
+    return lines
+
+
+def verdict_lines(verdict: AgainstBaseline) -> list[str]:
+    """Return who is better than the baseline on every task, in sentences."""
+    at_end = verdict.beating(verdict.at_end)
+    over_rounds = verdict.beating(verdict.over_rounds)
+    best, difference = verdict.best_mean()
+    everywhere = ", ".join(f"'{name}'" for name in over_rounds)
+    none = f"none does; '{best}' has the best mean over tasks and rounds ({difference:+.3f})"
+    return [
+        "Differences are paired over seeds, with the 95 % interval of a paired bootstrap and p of "
+        f"a two-sided paired t-test; * is better with p < {LEVEL}, not corrected for the number "
+        "of configurations. The mean over rounds is the area under the learning curve.",
+        f"At the end alone, better on every task: {', '.join(at_end) or 'none'}.",
+        f"Beats {verdict.baseline} on every task: {everywhere or none}.",
+    ]
+
+
+def _mean(tasks: Mapping[str, Comparison]) -> float:
+    return sum(result.difference for result in tasks.values()) / len(tasks)
+
+
+def _difference(result: Comparison) -> list[str]:
+    mark = "*" if is_better(result) else ""
+    if result.low is None or result.high is None:
+        return [f"{result.difference:+.3f}", ""]
+    text = f"{result.difference:+.3f} ({result.low:+.3f} to {result.high:+.3f}){mark}"
+    return [text, "" if result.p_value is None else f"{result.p_value:.3f}"]
+
+
 def _draw(report: StudyReport, directory: Path) -> list[Path]:
     pictures = []
     for metric, curves in report.curves.items():
         if curves:
             path = directory / f"curve-{metric.replace('/', '-')}.png"
-            draw_curves(curves, path, metric=metric)
+            named = {report.names.get(group, str(group)): curve for group, curve in curves.items()}
+            draw_curves(named, path, metric=metric, across=report.across)
             pictures.append(path)
     if report.overlaps:
         path = directory / "overlap.png"

@@ -38,6 +38,7 @@ class StudyKind:
     version: int = 1  # raised when a run, or a default, would give other numbers than before
     required: tuple[str, ...] = ()
     replicates: tuple[str, ...] = ()  # settings that repeat a run, as seeds do
+    baseline: Mapping[str, Any] = field(default_factory=dict)  # settings of the yardstick, if any
 
     def resolve(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings with defaults filled in; unknown and missing ones are errors."""

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from analysis.report.runs import ReportRun
 from analysis.report.statistics import compare_paired, mean_with_interval, overlap
-from analysis.report.tables import ReportRun, build_report
+from analysis.report.tables import build_report
 from analysis.report.writing import as_csv, as_html, as_markdown, write_report
 from analysis.sweep.records import Outcome
 

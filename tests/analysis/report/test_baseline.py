@@ -1,0 +1,78 @@
+import pytest
+
+from analysis.report.runs import ReportRun, configuration_name
+from analysis.report.tables import build_report
+from analysis.report.writing import as_html, as_markdown
+from analysis.sweep.records import Outcome
+
+DEFAULTS = {"strategy": "MT-AVG", "decision": "GREEDY", "value": "mean", "weights": {}}
+VARYING = ["strategy", "decision", "value"]
+
+
+def _run(seed, slots, intent, **settings):
+    final = {
+        "slots": slots,
+        "intent": intent,
+        "slots over rounds": slots - 0.1,
+        "intent over rounds": intent - 0.1,
+        "mean over rounds": (slots + intent) / 2 - 0.1,
+    }
+    rows = [
+        {"step": 50 + seed, "cost": 800.0 + seed, "slots": slots - 0.2, "intent": intent - 0.2},
+        {"step": 90 + seed, "cost": 1300.0 + seed, "slots": slots, "intent": intent},
+        {"final": final},
+    ]
+    return ReportRun({**DEFAULTS, **settings}, seed, Outcome(rows, 1.0, 1.0))
+
+
+RANDOM = [_run(0, 0.70, 0.80, strategy="RANDOM"), _run(1, 0.72, 0.84, strategy="RANDOM")]
+GOOD = [_run(0, 0.751, 0.851, decision="BLP"), _run(1, 0.770, 0.890, decision="BLP")]
+ONE_SIDED = [_run(0, 0.69, 0.90, strategy="MT-MIN"), _run(1, 0.70, 0.95, strategy="MT-MIN")]
+
+
+def _report(runs):
+    return build_report(
+        runs, name="toy", varying=VARYING, defaults=DEFAULTS, baseline={"strategy": "RANDOM"}
+    )
+
+
+def test_a_configuration_is_named_by_what_is_not_as_usual():
+    settings = {**DEFAULTS, "decision": "BLP", "value": "information"}
+    assert configuration_name(settings, VARYING, DEFAULTS) == "MT-AVG, BLP, value information"
+    assert configuration_name(DEFAULTS, VARYING, DEFAULTS) == "MT-AVG"
+
+
+def test_differences_to_the_baseline_are_paired_over_seeds_by_hand():
+    verdict = _report([*RANDOM, *GOOD]).verdict
+    assert verdict.baseline == "RANDOM"
+    slots = verdict.at_end["MT-AVG, BLP"]["slots"]
+    assert slots.difference == pytest.approx((0.051 + 0.050) / 2)
+    assert slots.p_value == pytest.approx(0.0063, abs=2e-4)  # t = 101 with one degree of freedom
+
+
+def test_the_last_line_names_who_beats_the_baseline_on_every_task():
+    text = as_markdown(_report([*RANDOM, *GOOD, *ONE_SIDED]))
+    assert text.splitlines()[-1] == "Beats RANDOM on every task: 'MT-AVG, BLP'."
+
+
+def test_where_nobody_does_the_last_line_says_so_and_names_the_best_mean():
+    text = as_markdown(_report([*RANDOM, *ONE_SIDED]))
+    assert text.splitlines()[-1] == (
+        "Beats RANDOM on every task: none does; 'MT-MIN' has the best mean over tasks and rounds "
+        "(+0.045)."
+    )
+    assert "Beats RANDOM" in as_html(_report([*RANDOM, *ONE_SIDED]))
+
+
+def test_seeds_that_the_baseline_lacks_do_not_count_and_without_it_there_is_no_verdict():
+    verdict = _report([RANDOM[0], *GOOD]).verdict
+    assert verdict.at_end["MT-AVG, BLP"]["slots"].n == 1
+    assert _report(GOOD).verdict is None
+    assert _report(RANDOM).verdict is None
+
+
+def test_rounds_of_different_seeds_are_one_point_at_their_mean_cost():
+    report = _report(RANDOM)
+    (curve,) = report.curves["slots"].values()
+    assert report.across == "cost"
+    assert [(x, round(mean.value, 3)) for x, mean in curve] == [(800.5, 0.51), (1300.5, 0.71)]
