@@ -16,6 +16,8 @@ PURE_ANALYSIS = [
         "bandit*",
         "surrogate*",
         "formulas*",
+        "forecast*",
+        "mtl_simulation",
         "sequential_lda",
         "active_learning*",
     )

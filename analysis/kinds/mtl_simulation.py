@@ -1,0 +1,105 @@
+"""The study kind ``mtl_simulation``: a real task alone and with simulated tasks beside it."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.kinds.corpus_files import read_records
+from analysis.simulator.sentences import token_labels
+from analysis.sweep.kinds import Row, StudyKind, register
+
+if TYPE_CHECKING:
+    from analysis.mtl_simulation import Laboratory
+
+FILES = ("train", "dev", "test")
+DATA = {
+    "format": "conll2003",
+    "layer": "ner",
+    "dev_tokens": 0,  # 0 = all
+    "test_tokens": 0,
+    "vectors": "minilm",  # or a .vec file of fastText
+    "vector_width": 0,  # principal components; 0 = the vectors as they are
+    "context": 3,  # words on each side
+}
+CELL = {"n": 1000, "n_synthetic": 0, "n_tasks": 2, "alpha": 0.9}
+SHAPE = {"units": 100, "dense_units": 100, "shared_layers": 1, "private_layers": 1}
+TRAINING = {
+    "epochs": 100,
+    "batch_size": 100,
+    "learning_rate": 0.001,
+    "patience": 5,
+    "look_every": 1,
+}
+
+
+def _run(settings: Mapping[str, Any], seed: int, data: "Laboratory") -> Iterator[Row]:
+    from analysis.mtl_simulation import Cell, Shape, Training, run_cell
+
+    cell = Cell(**{name: settings[name] for name in CELL})
+    shape = Shape(
+        vector_width=data.vectors.shape[1],
+        n_labels=len(data.corpus.labels),
+        context=settings["context"],
+        **{name: settings[name] for name in SHAPE},
+    )
+    training = Training(**{name: settings[name] for name in TRAINING})
+    n_repeats = settings["repeats"]
+    outcome = run_cell(
+        data,
+        cell,
+        shape,
+        training,
+        seeds=[seed * n_repeats + i for i in range(n_repeats)],
+        stops_early=settings["stops_early"],
+    )
+    single, multi = outcome.f1_single.mean(), outcome.f1_multi.mean()
+    final = {
+        "f1_multi": multi,
+        "f1_single": single,
+        "difference": multi - single,
+        "ami_max": outcome.ami_max.mean(),
+        "ami_arithmetic": outcome.ami_arithmetic.mean(),
+        "epochs_multi": outcome.epochs_multi.mean(),
+        "epochs_single": outcome.epochs_single.mean(),
+    }
+    scores = {name: round(float(value), 6) for name, value in final.items()}
+    yield {"final": {**scores, "vectors": settings["vectors"]}}
+
+
+def _load(settings: Mapping[str, Any]) -> "Laboratory":
+    import torch
+
+    from analysis.mtl_simulation import Laboratory, read_tagged
+    from analysis.mtl_simulation.vectors import word_vectors
+
+    parts = []
+    for name in FILES:
+        records = read_records(Path(settings[name]), settings["format"])
+        parts.append([(r.tokens, token_labels(r, settings["layer"])) for r in records])
+    corpus = read_tagged(
+        *parts, dev_tokens=settings["dev_tokens"], test_tokens=settings["test_tokens"]
+    )
+    vectors = word_vectors(settings["vectors"], corpus.vocabulary, width=settings["vector_width"])
+    return Laboratory(corpus, torch.from_numpy(vectors), settings["context"])
+
+
+def _fingerprint(settings: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256()
+    for path in (Path(settings[name]) for name in (*FILES, "vectors")):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+MTL_SIMULATION = register(
+    StudyKind(
+        name="mtl_simulation",
+        defaults={**DATA, **CELL, **SHAPE, **TRAINING, "stops_early": True, "repeats": 1},
+        required=FILES,
+        run=_run,
+        load=_load,
+        fingerprint=_fingerprint,
+        data_keys=(*FILES, *DATA),
+    )
+)

@@ -1,0 +1,171 @@
+"""Training of a stack of models: the same steps that each would take alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from analysis.errors import AnalysisError
+from analysis.mtl_simulation.corpus import Ints
+from analysis.mtl_simulation.judging import Judge
+from analysis.mtl_simulation.model import (
+    Parameters,
+    Shape,
+    encode,
+    initial_parameters,
+    task_logits,
+)
+
+Floats = NDArray[np.float64]
+UNLABELLED = -100
+ORDER_SEED = 7919  # keeps the order of batches apart from the first weights
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What one model learns from: windows of words and the labels of every task."""
+
+    windows: Ints  # (n, 2c + 1)
+    labels: Ints  # (t, n), the first task is the real one; UNLABELLED where a task has none
+    seed: int
+
+
+@dataclass(frozen=True)
+class Training:
+    """How models are trained; the paper's values, but for early stopping."""
+
+    epochs: int = 100
+    batch_size: int = 100
+    learning_rate: float = 0.001
+    patience: int = 5  # looks at a dev text without a better F1 before a model stops
+    look_every: int = 1  # epochs
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "patience", "look_every"):
+            if getattr(self, name) < 1:
+                raise AnalysisError(f"{name} is {getattr(self, name)}: at least 1 is needed.")
+        if not 0 < self.learning_rate < 1:
+            raise AnalysisError(f"learning_rate {self.learning_rate} is not in (0, 1).")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A stack of models after training, and the epochs each was trained for."""
+
+    parameters: Parameters
+    epochs: NDArray[np.int64]  # (s,)
+
+
+def train(
+    problems: Sequence[Problem],
+    vectors: Tensor,
+    shape: Shape,
+    training: Training,
+    *,
+    dev: Judge | None = None,
+) -> Trained:
+    """Return one trained model for each problem; all learn in step, each in its own order.
+
+    With a dev text a model keeps the parameters of its best look at it, whatever the others of
+    its stack do; without one, those of the last epoch.
+    """
+    windows, labels = _stacked(problems, shape)
+    parameters = initial_parameters(shape, [problem.seed for problem in problems])
+    weights = [value.requires_grad_() for value in parameters.values()]
+    optimizer = torch.optim.Adam(weights, lr=training.learning_rate, fused=True)
+    generators = [torch.Generator().manual_seed(p.seed + ORDER_SEED) for p in problems]
+    stopping = _Stopping(parameters, training.patience)
+    for epoch in range(1, training.epochs + 1):
+        orders = [torch.randperm(windows.shape[1], generator=g) for g in generators]
+        order = torch.stack(orders)  # (s, n)
+        for first in range(0, order.shape[1], training.batch_size):
+            rows = order[:, first : first + training.batch_size]
+            _step(parameters, optimizer, vectors, windows, labels, rows)
+        if dev is not None and epoch % training.look_every == 0:
+            stopping.look(parameters, dev.scores(parameters, vectors), epoch)
+            if stopping.is_over:
+                break
+    return stopping.result(parameters, training.epochs)
+
+
+class _Stopping:
+    """The best look at each model of a stack, and which of them have stopped."""
+
+    def __init__(self, parameters: Parameters, patience: int) -> None:
+        n = len(parameters["input"])
+        self._best = {name: value.detach().clone() for name, value in parameters.items()}
+        self._score = np.full(n, -1.0)
+        self._misses = np.zeros(n, dtype=np.int64)
+        self._stopped = np.zeros(n, dtype=np.int64)  # epoch, 0 = still learning
+        self._patience = patience
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self._stopped.all())
+
+    def look(self, parameters: Parameters, scores: Floats, epoch: int) -> None:
+        """Keep the models that are better than ever; stop those that have not been for long.
+
+        A model that has found nothing yet, F1 0, goes on.
+        """
+        learns = self._stopped == 0
+        is_better = learns & (scores > self._score)
+        self._score[is_better] = scores[is_better]
+        self._misses = np.where(is_better | (self._score <= 0), 0, self._misses + 1)
+        for name, value in parameters.items():
+            for i in np.flatnonzero(is_better):
+                self._best[name][i] = value.detach()[i]
+        self._stopped[learns & (self._misses >= self._patience)] = epoch
+
+    def result(self, parameters: Parameters, last: int) -> Trained:
+        """Return the best models; those of the last epoch where nobody looked."""
+        if (self._score < 0).all():
+            self._best = {name: value.detach() for name, value in parameters.items()}
+        return Trained(self._best, np.where(self._stopped, self._stopped, last))
+
+
+def _step(
+    parameters: Parameters,
+    optimizer: torch.optim.Optimizer,
+    vectors: Tensor,
+    windows: Tensor,
+    labels: Tensor,
+    rows: Tensor,
+) -> None:
+    """Take one step of Adam for every model on its own batch, rows (s, b)."""
+    stack = torch.arange(len(rows))[:, None]
+    states = encode(parameters, vectors[windows[stack, rows]])
+    wanted = labels[stack[:, :, None], torch.arange(labels.shape[1])[:, None], rows[:, None]]
+    loss = summed_loss(task_logits(parameters, states), wanted)
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+
+
+def summed_loss(logits: Tensor, wanted: Tensor) -> Tensor:
+    """Return the sum over models and tasks of the mean cross-entropy of labelled tokens."""
+    each = cross_entropy(
+        logits.flatten(0, 2), wanted.flatten(), reduction="none", ignore_index=UNLABELLED
+    )
+    n_labelled = (wanted != UNLABELLED).sum(-1).clamp(min=1)
+    return (each.view(wanted.shape).sum(-1) / n_labelled).sum()
+
+
+def _stacked(problems: Sequence[Problem], shape: Shape) -> tuple[Tensor, Tensor]:
+    if not problems:
+        raise AnalysisError("There is no problem to train a model on.")
+    sizes = {problem.windows.shape for problem in problems}
+    if len(sizes) > 1:
+        raise AnalysisError(f"Models of one stack learn from equally many tokens, not {sizes}.")
+    for problem in problems:
+        if problem.labels.shape != (shape.n_tasks, len(problem.windows)):
+            raise AnalysisError(
+                f"Labels are (tasks, tokens) = {(shape.n_tasks, len(problem.windows))}, not "
+                f"{problem.labels.shape}."
+            )
+    windows = torch.from_numpy(np.stack([problem.windows for problem in problems]))
+    return windows, torch.from_numpy(np.stack([problem.labels for problem in problems]))

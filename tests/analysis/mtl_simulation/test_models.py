@@ -1,0 +1,176 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from analysis.errors import AnalysisError
+from analysis.mtl_simulation.corpus import draw_tokens, read_tagged
+from analysis.mtl_simulation.judging import Judge
+from analysis.mtl_simulation.model import Shape, encode, initial_parameters, task_logits
+from analysis.mtl_simulation.training import UNLABELLED, Problem, Training, summed_loss, train
+
+SHAPE = Shape(vector_width=6, n_labels=3, n_tasks=2, units=4, dense_units=5)
+VECTORS = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))
+SENTENCES = [
+    (["Ann", "met", "Bob", "Ross", "."], ["B-PER", "O", "B-PER", "I-PER", "O"]),
+    (["In", "Rome", "it", "rains"], ["O", "B-LOC", "O", "O"]),
+    (["Ann", "left", "Rome"], ["B-PER", "O", "B-LOC"]),
+]
+
+
+class PlainModel(nn.Module):
+    """The same model of PyTorch's own layers, reading the whole window."""
+
+    def __init__(self, parameters, shape):
+        super().__init__()
+        h = shape.units
+        self.lstm = nn.LSTM(shape.vector_width, h, batch_first=True, bidirectional=True)
+        order = np.r_[0 : 2 * h, 3 * h : 4 * h, 2 * h : 3 * h]  # i f o g -> i f g o
+        for direction, suffix in enumerate(("", "_reverse")):
+            for name, value in (
+                ("weight_ih_l0", parameters["input"][0, direction].T),
+                ("weight_hh_l0", parameters["recurrent"][0, direction].T),
+                ("bias_ih_l0", parameters["bias"][0, direction, 0]),
+                ("bias_hh_l0", parameters["bias"][0, direction, 1]),
+            ):
+                getattr(self.lstm, name + suffix).data = value.detach()[order].clone()
+        self.shared = _linear(parameters["shared0"][0], parameters["shared0.bias"][0])
+        tasks = range(shape.n_tasks)
+        self.private = nn.ModuleList(
+            _linear(parameters["private0"][0, t], parameters["private0.bias"][0, t]) for t in tasks
+        )
+        self.output = nn.ModuleList(
+            _linear(parameters["output"][0, t], parameters["output.bias"][0, t]) for t in tasks
+        )
+
+    def forward(self, windows):
+        states, _ = self.lstm(windows)
+        rows = torch.relu(self.shared(states[:, windows.shape[1] // 2]))
+        return [
+            output(torch.relu(private(rows)))
+            for private, output in zip(self.private, self.output, strict=True)
+        ]
+
+
+def _linear(weight, bias):
+    layer = nn.Linear(*weight.shape)
+    layer.weight.data, layer.bias.data = weight.detach().T.clone(), bias.detach()[0].clone()
+    return layer
+
+
+def _problem(seed, n=30, n_tasks=2):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, (n_tasks, n))
+    labels[0, n // 2 :] = UNLABELLED
+    return Problem(rng.integers(0, 20, (n, 7)), labels, seed)
+
+
+def test_a_model_computes_what_pytorchs_own_layers_compute():
+    parameters = initial_parameters(SHAPE, [5])
+    plain = PlainModel(parameters, SHAPE)
+    windows = torch.randint(0, 20, (8, 7), generator=torch.Generator().manual_seed(1))
+    fast = task_logits(parameters, encode(parameters, VECTORS[windows][None]))[0]
+    for t, expected in enumerate(plain(VECTORS[windows])):
+        torch.testing.assert_close(fast[t], expected, atol=1e-6, rtol=1e-5)
+
+
+def test_training_takes_the_steps_of_a_plain_loop():
+    problem = _problem(3)
+    training = Training(epochs=3, batch_size=10)
+    fast = train([problem], VECTORS, SHAPE, training).parameters
+    plain = PlainModel(initial_parameters(SHAPE, [3]), SHAPE)
+    optimizer = torch.optim.Adam(plain.parameters(), lr=training.learning_rate)
+    order = torch.Generator().manual_seed(3 + 7919)
+    windows, labels = torch.from_numpy(problem.windows), torch.from_numpy(problem.labels)
+    for _ in range(3):
+        for rows in torch.randperm(30, generator=order).split(10):
+            loss = torch.zeros(())
+            for logits, wanted in zip(plain(VECTORS[windows[rows]]), labels[:, rows], strict=True):
+                if (wanted != UNLABELLED).any():
+                    loss = loss + nn.functional.cross_entropy(logits, wanted)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    expected = PlainModel(fast, SHAPE)
+    for name, value in plain.named_parameters():
+        torch.testing.assert_close(
+            expected.get_parameter(name), value, atol=1e-5, rtol=1e-4, msg=name
+        )
+
+
+def test_a_stack_trains_as_its_models_would_alone():
+    problems = [_problem(seed) for seed in (1, 2, 3)]
+    training = Training(epochs=4, batch_size=8)
+    stacked = train(problems, VECTORS, SHAPE, training).parameters
+    for i, problem in enumerate(problems):
+        alone = train([problem], VECTORS, SHAPE, training).parameters
+        for name, value in alone.items():
+            torch.testing.assert_close(stacked[name][i], value[0], atol=1e-5, rtol=1e-4, msg=name)
+
+
+def test_a_stack_stops_each_model_when_it_would_stop_alone():
+    corpus = read_tagged(SENTENCES, SENTENCES, SENTENCES)
+    judge = Judge(corpus.test, 3)
+    shape = replace(SHAPE, n_tasks=1)
+    problems = [
+        Problem(corpus.train.windows(3), corpus.train.labels[None], seed) for seed in (0, 1, 2)
+    ]
+    training = Training(epochs=30, batch_size=4, learning_rate=0.02, patience=2)
+    stacked = train(problems, VECTORS, shape, training, dev=judge)
+    alone = [train([problem], VECTORS, shape, training, dev=judge) for problem in problems]
+    assert stacked.epochs.tolist() == [int(one.epochs[0]) for one in alone]
+    assert judge.scores(stacked.parameters, VECTORS) == pytest.approx(
+        [float(judge.scores(one.parameters, VECTORS)[0]) for one in alone]
+    )
+
+
+def test_the_loss_is_the_sum_over_tasks_of_means_over_labelled_tokens():
+    logits = torch.zeros(1, 2, 2, 4)
+    wanted = torch.tensor([[[0, UNLABELLED], [1, 2]]])
+    assert summed_loss(logits, wanted).item() == pytest.approx(2 * np.log(4))
+
+
+def test_windows_are_padded_at_the_ends_of_a_sentence():
+    corpus = read_tagged(SENTENCES, SENTENCES, SENTENCES)
+    windows = corpus.train.windows(1)
+    word = dict(zip(corpus.vocabulary, range(1, 99), strict=False))
+    assert windows[0].tolist() == [0, word["Ann"], word["met"]]
+    assert windows[4].tolist() == [word["Ross"], word["."], 0]
+    assert windows[5].tolist() == [0, word["In"], word["Rome"]]
+
+
+def test_smaller_draws_of_a_seed_begin_larger_ones():
+    corpus = read_tagged(SENTENCES, SENTENCES, SENTENCES)
+    small = draw_tokens(corpus.train, 4, np.random.default_rng(2))
+    large = draw_tokens(corpus.train, 11, np.random.default_rng(2))
+    assert large[:4].tolist() == small.tolist()
+    assert len(set(large.tolist())) == 11
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Training(epochs=0), "epochs is 0"),
+        (lambda: Training(learning_rate=2), "learning_rate 2"),
+        (lambda: train([], VECTORS, SHAPE, Training()), "no problem"),
+        (lambda: train([_problem(0, n_tasks=3)], VECTORS, SHAPE, Training()), "Labels are"),
+        (
+            lambda: train([_problem(0), _problem(1, n=20)], VECTORS, SHAPE, Training()),
+            "equally many tokens",
+        ),
+        (lambda: read_tagged([(["a"], ["NN"])], SENTENCES, SENTENCES), "those of entities"),
+        (lambda: read_tagged(SENTENCES[1:2], SENTENCES, SENTENCES), "never trained"),
+        (lambda: read_tagged(SENTENCES, [], SENTENCES), "no sentences"),
+        (
+            lambda: draw_tokens(
+                read_tagged(SENTENCES, SENTENCES, SENTENCES).train, 13, np.random.default_rng(0)
+            ),
+            "13 tokens cannot be drawn",
+        ),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(call, message):
+    with pytest.raises(AnalysisError, match=message):
+        call()

@@ -1,0 +1,115 @@
+import json
+
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.kinds.mtl_simulation import MTL_SIMULATION
+from analysis.mtl_simulation import Cell
+from analysis.mtl_simulation.vectors import word_vectors
+from analysis.sweep.kinds import get_kind
+
+PEOPLE = ("Ann", "Bob", "Eve", "Max")
+PLACES = ("Rome", "Oslo", "Bonn", "Kiel")
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """Return the settings of a study on 120 sentences that are easy to learn."""
+    rng = np.random.default_rng(0)
+    for name in ("train", "dev", "test"):
+        sentences = []
+        for _ in range(120):
+            who, where = rng.choice(PEOPLE), rng.choice(PLACES)
+            sentences.append(f"{who} NN O I-PER\nlives NN O O\nin NN O O\n{where} NN O I-LOC\n")
+        (tmp_path / name).write_text("\n".join(sentences), encoding="utf-8")
+    words = (*PEOPLE, *PLACES, "lives", "in")
+    lines = [f"{word} {' '.join(map(str, rng.normal(size=8).round(3)))}" for word in words]
+    (tmp_path / "words.vec").write_text("\n".join([f"{len(words)} 8", *lines]), encoding="utf-8")
+    files = {name: str(tmp_path / name) for name in ("train", "dev", "test")}
+    return {
+        **files,
+        "vectors": str(tmp_path / "words.vec"),
+        "n": 200,
+        "units": 8,
+        "dense_units": 8,
+        "epochs": 40,
+        "learning_rate": 0.01,
+    }
+
+
+def _final(settings, seed=0):
+    kind = get_kind("mtl_simulation")
+    resolved = kind.resolve(settings)
+    rows = list(kind.run(resolved, seed, kind.load(resolved)))
+    return json.loads(json.dumps(rows))[-1]["final"]
+
+
+def test_a_run_learns_and_says_how_related_its_tasks_were(settings):
+    found = _final({**settings, "alpha": 1.0, "n_tasks": 3})
+    assert found["f1_single"] > 0.9
+    assert found["f1_multi"] > 0.9
+    assert found["difference"] == pytest.approx(found["f1_multi"] - found["f1_single"], abs=1e-5)
+    assert found["ami_max"] == found["ami_arithmetic"] == 1.0
+    assert found["vectors"] == settings["vectors"]
+
+
+def test_a_run_repeats_itself(settings):
+    assert _final(settings, seed=4) == _final(settings, seed=4)
+
+
+def test_the_single_task_is_the_same_beside_any_others(settings):
+    few = _final({**settings, "epochs": 3, "n_tasks": 2, "alpha": 0.6})
+    many = _final({**settings, "epochs": 3, "n_tasks": 4, "n_synthetic": 400})
+    assert few["f1_single"] == many["f1_single"]
+    assert few["ami_max"] < many["ami_max"]
+
+
+def test_repeats_are_the_mean_of_runs_with_other_seeds(settings):
+    quick = {**settings, "epochs": 2}
+    stacked = _final({**quick, "repeats": 2}, seed=1)
+    single = [_final(quick, seed=seed) for seed in (2, 3)]
+    assert stacked["f1_multi"] == pytest.approx(
+        np.mean([run["f1_multi"] for run in single]), abs=1e-5
+    )
+    assert stacked["ami_max"] == pytest.approx(
+        np.mean([run["ami_max"] for run in single]), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Cell(n=100, n_tasks=1, alpha=0.9), "at least one more"),
+        (lambda: Cell(n=100, n_tasks=2, alpha=0.9, n_synthetic=50), "less than n 100"),
+        (lambda: MTL_SIMULATION.resolve({"train": "x", "dev": "x"}), "needs the setting 'test'"),
+        (lambda: word_vectors("nowhere.vec", ["a"]), "'nowhere.vec' is no file"),
+    ],
+)
+def test_bad_settings_are_refused_with_a_reason(call, message):
+    with pytest.raises(AnalysisError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a 1 2\nb 1 2 3\n", "words.vec:2 has 3 numbers"),
+        ("a 1 two\n", "could not convert"),
+        ("", "no word vectors"),
+        ("z 1 2\n", "No word of the corpus"),
+    ],
+)
+def test_a_file_that_holds_no_vectors_is_named(tmp_path, text, message):
+    path = tmp_path / "words.vec"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(AnalysisError, match=message):
+        word_vectors(str(path), ["a", "b"])
+
+
+def test_the_bundled_vectors_are_lower_case_and_can_be_narrowed():
+    vectors = word_vectors("minilm", ["Rome", "rome", "Oslo"])
+    assert vectors.shape == (4, 384)
+    assert (vectors[0] == 0).all()
+    assert (vectors[1] == vectors[2]).all()
+    assert word_vectors("minilm", ["Rome", "Oslo"], width=2).shape == (3, 2)
