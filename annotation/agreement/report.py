@@ -1,23 +1,26 @@
 """Agreement of a task's answers: over all people, per pair and per label, with intervals."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from annotation.agreement.measures import (
-    cohen_kappa,
-    f1,
-    fleiss_kappa,
-    krippendorff_alpha,
-)
+from annotation.agreement.sums import Alpha, Fleiss, Kappa, Ratio, Sums
 from annotation.agreement.units import items_of, label_of, partial_matches, token_labels
 
 N_RESAMPLES = 500
 Answers = Mapping[str, Any]  # one sentence: annotator -> answer
+MEASURES: dict[str, tuple[str, ...]] = {
+    "classes": ("accuracy", "kappa", "fleiss", "alpha"),
+    "tags": ("accuracy", "kappa", "fleiss", "alpha"),
+    "spans": ("f1", "partial_f1", "alpha"),
+    "tree": ("uas", "las", "alpha"),
+    "relations": ("f1",),
+}
+OF_ALL = ("fleiss", "alpha")  # the others are of two people
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,24 @@ class Agreement:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class _Sentence:
+    """One sentence that two or more people have answered."""
+
+    answers: Answers
+    n_tokens: int
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The sentences that two people have both answered, and their measures."""
+
+    first: str
+    second: str
+    rows: np.ndarray
+    sums: Mapping[str, Sums]
+
+
 def measure_agreement(
     kind: str, answers: Sequence[Answers], sizes: Sequence[int], *, seed: int = 0
 ) -> Agreement:
@@ -60,172 +81,122 @@ def measure_agreement(
     ``answers`` has one mapping a sentence, from annotator to answer; ``sizes`` its tokens.
     """
     people = sorted({person for sentence in answers for person in sentence})
-    both = [i for i, sentence in enumerate(answers) if len(sentence) >= 2]
-    if not both:
+    shared = [_Sentence(a, n) for a, n in zip(answers, sizes, strict=True) if len(a) >= 2]
+    if not shared:
         reason = "Nobody has answered a sentence that another person has answered too."
         return Agreement(kind, 0, len(people), reason=reason)
-    shared = [answers[i] for i in both]
-    lengths = [sizes[i] for i in both]
     rng = np.random.default_rng(seed)
-    pairs = []
-    for first, second in combinations(people, 2):
-        common = [i for i, s in enumerate(shared) if first in s and second in s]
-        if common:
-            pairs.append(_pair(kind, first, second, shared, lengths, common, rng))
+    weights = _weights(len(shared), rng)
+    pairs = list(_pairs(kind, shared, people))
     return Agreement(
         kind,
         len(shared),
         len(people),
-        _overall(kind, shared, lengths, people, rng),
-        tuple(pairs),
-        _per_label(kind, shared, rng),
+        {name: _overall(name, kind, shared, people, pairs, weights) for name in MEASURES[kind]},
+        tuple(_pair_agreement(pair, rng) for pair in pairs),
+        {label: _score(sums.values(weights)) for label, sums in _per_label(kind, shared).items()},
     )
 
 
-def _overall(
-    kind: str, shared: Sequence[Answers], sizes: Sequence[int], people: Sequence[str], rng: Any
-) -> dict[str, Score]:
-    def measure(name: str) -> Callable[[Sequence[int]], float | None]:
-        return lambda rows: _overall_value(name, kind, shared, sizes, people, rows)
-
-    return {name: _score(measure(name), len(shared), rng) for name in MEASURES[kind]}
+def _weights(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return all sentences once in the first row, and resamples of them in the others."""
+    n_resamples = N_RESAMPLES if n >= 2 else 0
+    return np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=n_resamples)])
 
 
-def _overall_value(
-    name: str,
-    kind: str,
-    shared: Sequence[Answers],
-    sizes: Sequence[int],
-    people: Sequence[str],
-    rows: Sequence[int],
-) -> float | None:
-    if name in ("alpha", "fleiss"):
-        ratings = _ratings(kind, shared, sizes, people, rows)
-        return krippendorff_alpha(ratings) if name == "alpha" else fleiss_kappa(ratings)
-    values = []
-    for first, second in combinations(people, 2):
-        common = [i for i in rows if first in shared[i] and second in shared[i]]
-        value = _pair_value(name, kind, shared, sizes, first, second, common)
-        if value is not None:
-            values += [value] * len(common)
-    return float(np.mean(values)) if values else None
-
-
-def _pair(
-    kind: str,
-    first: str,
-    second: str,
-    shared: Sequence[Answers],
-    sizes: Sequence[int],
-    common: Sequence[int],
-    rng: Any,
-) -> PairAgreement:
-    def measure(name: str) -> Callable[[Sequence[int]], float | None]:
-        return lambda rows: _pair_value(
-            name, kind, shared, sizes, first, second, [common[i] for i in rows]
-        )
-
-    names = [name for name in MEASURES[kind] if name not in ("alpha", "fleiss")]
-    scores = {name: _score(measure(name), len(common), rng) for name in names}
-    return PairAgreement(first, second, len(common), scores)
-
-
-def _pair_value(
-    name: str,
-    kind: str,
-    shared: Sequence[Answers],
-    sizes: Sequence[int],
-    first: str,
-    second: str,
-    rows: Sequence[int],
-) -> float | None:
-    if name == "kappa":
-        return cohen_kappa(
-            [c for i in rows for c in token_labels(kind, shared[i][first], sizes[i])],
-            [c for i in rows for c in token_labels(kind, shared[i][second], sizes[i])],
-        )
-    if name in ("uas", "las"):
-        return _attachment(shared, first, second, rows, with_labels=name == "las")
-    n_common, n_first, n_second = 0.0, 0, 0
-    for i in rows:
-        a, b = items_of(kind, shared[i][first]), items_of(kind, shared[i][second])
-        n_common += partial_matches(a, b) if name == "partial_f1" else len(a & b)
-        n_first, n_second = n_first + len(a), n_second + len(b)
-    if name == "accuracy":
-        return n_common / n_first if n_first else None
-    return f1(n_common, n_first, n_second)
-
-
-def _attachment(
-    shared: Sequence[Answers], first: str, second: str, rows: Sequence[int], *, with_labels: bool
-) -> float | None:
-    n_same, n = 0, 0
-    for i in rows:
-        for a, b in zip(shared[i][first], shared[i][second], strict=True):
-            n_same += (a == b) if with_labels else (a[0] == b[0])
-            n += 1
-    return n_same / n if n else None
-
-
-def _ratings(
-    kind: str,
-    shared: Sequence[Answers],
-    sizes: Sequence[int],
-    people: Sequence[str],
-    rows: Sequence[int],
-) -> list[list[str | None]]:
-    """Return one row a person over all units of the sentences; None where not answered."""
-    ratings: list[list[str | None]] = [[] for _ in people]
-    for i in rows:
-        n_units = 1 if kind == "classes" else sizes[i]
-        for row, person in zip(ratings, people, strict=True):
-            if person in shared[i]:
-                row += token_labels(kind, shared[i][person], sizes[i])
-            else:
-                row += [None] * n_units
-    return ratings
-
-
-def _per_label(kind: str, shared: Sequence[Answers], rng: Any) -> dict[str, Score]:
-    """Return the F1 of each label over all pairs of answers to the same sentence."""
-    counts: dict[str, list[list[float]]] = defaultdict(lambda: [[0.0, 0.0] for _ in shared])
-    for i, sentence in enumerate(shared):
-        for first, second in combinations(sorted(sentence), 2):
-            a, b = items_of(kind, sentence[first]), items_of(kind, sentence[second])
-            for unit in a | b:
-                label = counts[label_of(kind, unit)][i]
-                label[0] += 2.0 * (unit in a and unit in b)
-                label[1] += (unit in a) + (unit in b)
-    return {label: _ratio_score(np.array(rows), rng) for label, rows in sorted(counts.items())}
-
-
-def _ratio_score(rows: np.ndarray, rng: Any) -> Score:
-    picked = rng.integers(len(rows), size=(N_RESAMPLES, len(rows)))
-    sums = rows[picked].sum(axis=1)
-    ratios = sums[sums[:, 1] > 0, 0] / sums[sums[:, 1] > 0, 1]
-    value = float(rows[:, 0].sum() / rows[:, 1].sum())
-    if len(rows) < 2 or not len(ratios):
-        return Score(value)
-    low, high = np.quantile(ratios, [0.025, 0.975])
-    return Score(value, float(low), float(high))
-
-
-def _score(measure: Callable[[Sequence[int]], float | None], n: int, rng: Any) -> Score:
-    value = measure(range(n))
-    if value is None or n < 2:
-        return Score(value)
-    resampled = [measure(rows.tolist()) for rows in rng.integers(n, size=(N_RESAMPLES, n))]
-    known = [v for v in resampled if v is not None]
+def _score(values: np.ndarray) -> Score:
+    """Return the first value with the quantiles of the others."""
+    if np.isnan(values[0]):
+        return Score(None)
+    known = values[1:][~np.isnan(values[1:])]
     if len(known) < N_RESAMPLES / 2:
-        return Score(value)
+        return Score(float(values[0]))
     low, high = np.quantile(known, [0.025, 0.975])
-    return Score(value, float(low), float(high))
+    return Score(float(values[0]), float(low), float(high))
 
 
-MEASURES: dict[str, tuple[str, ...]] = {
-    "classes": ("accuracy", "kappa", "fleiss", "alpha"),
-    "tags": ("accuracy", "kappa", "fleiss", "alpha"),
-    "spans": ("f1", "partial_f1", "alpha"),
-    "tree": ("uas", "las", "alpha"),
-    "relations": ("f1",),
-}
+def _overall(
+    name: str,
+    kind: str,
+    shared: Sequence[_Sentence],
+    people: Sequence[str],
+    pairs: Sequence[_Pair],
+    weights: np.ndarray,
+) -> Score:
+    if name not in OF_ALL:
+        return _score(_mean_of_pairs(name, pairs, weights))
+    columns = [_columns(kind, sentence) for sentence in shared]
+    of_all = Fleiss.of(columns, len(people)) if name == "fleiss" else Alpha.of(columns)
+    return _score(of_all.values(weights))
+
+
+def _mean_of_pairs(name: str, pairs: Sequence[_Pair], weights: np.ndarray) -> np.ndarray:
+    """Return the mean over pairs, each counted by the sentences that it shares."""
+    values = np.array([pair.sums[name].values(weights[:, pair.rows]) for pair in pairs])
+    counts = np.array([weights[:, pair.rows].sum(axis=1) for pair in pairs])
+    counts = np.where(np.isnan(values), 0, counts)
+    total = counts.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.where(total > 0, (np.nan_to_num(values) * counts).sum(axis=0) / total, np.nan)
+
+
+def _columns(kind: str, sentence: _Sentence) -> list[tuple[str, ...]]:
+    """Return the categories that people gave to each unit of a sentence."""
+    rows = [token_labels(kind, value, sentence.n_tokens) for value in sentence.answers.values()]
+    return list(zip(*rows, strict=True))
+
+
+def _pairs(kind: str, shared: Sequence[_Sentence], people: Sequence[str]) -> "list[_Pair]":
+    found = []
+    for first, second in combinations(people, 2):
+        rows = [i for i, s in enumerate(shared) if first in s.answers and second in s.answers]
+        if rows:
+            answers = [
+                (shared[i].answers[first], shared[i].answers[second], shared[i].n_tokens)
+                for i in rows
+            ]
+            names = [name for name in MEASURES[kind] if name not in OF_ALL]
+            sums = {name: _pair_sums(name, kind, answers) for name in names}
+            found.append(_Pair(first, second, np.array(rows), sums))
+    return found
+
+
+def _pair_agreement(pair: _Pair, rng: np.random.Generator) -> PairAgreement:
+    weights = _weights(len(pair.rows), rng)
+    scores = {name: _score(sums.values(weights)) for name, sums in pair.sums.items()}
+    return PairAgreement(pair.first, pair.second, len(pair.rows), scores)
+
+
+def _pair_sums(name: str, kind: str, answers: Sequence[tuple[Any, Any, int]]) -> Sums:
+    if name == "kappa":
+        return Kappa.of(
+            [(token_labels(kind, a, n), token_labels(kind, b, n)) for a, b, n in answers]
+        )
+    counts = np.array([_common_and_total(name, kind, a, b) for a, b, _ in answers], float)
+    return Ratio(counts[:, 0], counts[:, 1])
+
+
+def _common_and_total(name: str, kind: str, a: Any, b: Any) -> tuple[float, float]:
+    """Return what two answers to one sentence have in common, and out of how much."""
+    if name in ("uas", "las"):
+        same = sum(x == y if name == "las" else x[0] == y[0] for x, y in zip(a, b, strict=True))
+        return same, len(a)
+    first, second = items_of(kind, a), items_of(kind, b)
+    if name == "accuracy":
+        return len(first & second), len(first)
+    common = partial_matches(first, second) if name == "partial_f1" else len(first & second)
+    return 2 * common, len(first) + len(second)
+
+
+def _per_label(kind: str, shared: Sequence[_Sentence]) -> dict[str, Ratio]:
+    """Return the F1 of each label over all pairs of answers to the same sentence."""
+    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((2, len(shared))))
+    for i, sentence in enumerate(shared):
+        for first, second in combinations(sorted(sentence.answers), 2):
+            a = items_of(kind, sentence.answers[first])
+            b = items_of(kind, sentence.answers[second])
+            for unit in a | b:
+                row = counts[label_of(kind, unit)]
+                row[0, i] += 2 * (unit in a and unit in b)
+                row[1, i] += (unit in a) + (unit in b)
+    return {label: Ratio(*rows) for label, rows in sorted(counts.items())}

@@ -1,7 +1,11 @@
+import krippendorff
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
 
 from annotation.agreement import measure_agreement
-from annotation.agreement.measures import cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 
 def _classes(first, second):
@@ -12,23 +16,67 @@ def _classes(first, second):
 def test_cohens_kappa_by_hand():
     first = ["y"] * 25 + ["n"] * 25
     second = ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
-    assert cohen_kappa(first, second) == pytest.approx((0.7 - 0.5) / 0.5)
+    assert _classes(first, second).scores["kappa"].value == pytest.approx((0.7 - 0.5) / 0.5)
 
 
 def test_fleiss_kappa_by_hand():
-    ratings = [["a", "a", "b"], ["a", "b", "b"]]  # two people, three items
+    report = _classes(["a", "a", "b"], ["a", "b", "b"])
     observed = (1 + 0 + 1) / 3
     expected = 0.5**2 + 0.5**2
-    assert fleiss_kappa(ratings) == pytest.approx((observed - expected) / (1 - expected))
+    assert report.scores["fleiss"].value == pytest.approx((observed - expected) / (1 - expected))
+
+
+PUBLISHED = [
+    ["1", "2", "3", "3", "2", "1", "4", "1", "2", None, None, None],
+    ["1", "2", "3", "3", "2", "2", "4", "1", "2", "5", None, "3"],
+    [None, "3", "3", "3", "2", "3", "4", "2", "2", "5", "1", None],
+    ["1", "2", "3", "3", "2", "4", "4", "1", "2", "5", "1", None],
+]
 
 
 def test_krippendorffs_alpha_of_the_published_example():
-    first = ["1", "2", "3", "3", "2", "1", "4", "1", "2", None, None, None]
-    second = ["1", "2", "3", "3", "2", "2", "4", "1", "2", "5", None, "3"]
-    third = [None, "3", "3", "3", "2", "3", "4", "2", "2", "5", "1", None]
-    fourth = ["1", "2", "3", "3", "2", "4", "4", "1", "2", "5", "1", None]
-    alpha = krippendorff_alpha([first, second, third, fourth])
-    assert alpha == pytest.approx(0.743, abs=0.001)
+    answers = [
+        {f"rater {i}": value for i, value in enumerate(unit) if value is not None}
+        for unit in zip(*PUBLISHED, strict=True)
+    ]
+    report = measure_agreement("classes", answers, [1] * len(answers))
+    assert report.scores["alpha"].value == pytest.approx(0.743, abs=0.001)
+
+
+@given(
+    ratings=st.lists(
+        st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 3), min_size=2, max_size=12
+    )
+)
+def test_alpha_and_kappa_equal_those_of_the_libraries(ratings):
+    answers = [
+        {f"rater {i}": value for i, value in enumerate(unit) if value is not None}
+        for unit in ratings
+    ]
+    report = measure_agreement("classes", answers, [1] * len(answers))
+    alpha = report.scores.get("alpha")
+    if alpha is not None and alpha.value is not None:
+        raters = zip(*ratings, strict=True)
+        codes = [["abc".index(v) if v else np.nan for v in row] for row in raters]
+        expected = krippendorff.alpha(reliability_data=codes, level_of_measurement="nominal")
+        assert alpha.value == pytest.approx(expected)
+    for pair in report.pairs:
+        both = [
+            (a[pair.first], a[pair.second]) for a in answers if {pair.first, pair.second} <= set(a)
+        ]
+        if pair.scores["kappa"].value is not None:
+            expected = cohen_kappa_score(*zip(*both, strict=True))
+            assert pair.scores["kappa"].value == pytest.approx(expected)
+
+
+def test_an_interval_is_that_of_recomputing_the_measure_on_resampled_sentences():
+    rng = np.random.default_rng(1)
+    first, second = rng.choice(list("abc"), size=(2, 60)).tolist()
+    second = [a if i % 3 else b for i, (a, b) in enumerate(zip(first, second, strict=True))]
+    found = _classes(first, second).scores["kappa"]
+    picks = rng.integers(60, size=(500, 60))
+    again = [cohen_kappa_score([first[i] for i in p], [second[i] for i in p]) for p in picks]
+    assert [found.low, found.high] == pytest.approx(np.quantile(again, [0.025, 0.975]), abs=0.06)
 
 
 def test_total_disagreement_is_not_agreement():
