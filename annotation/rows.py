@@ -4,15 +4,18 @@ Compiling a query costs the ORM ten times what SQLite needs to run it. Only the 
 pays for that difference: taking the next ask, heartbeats, drafts and submitting.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 
 Row = tuple[Any, ...]
+_IS_SQLITE: bool = connections[DEFAULT_DB_ALIAS].vendor == "sqlite"
 
 
 def one(statement: str, **values: Any) -> Row | None:
@@ -35,13 +38,13 @@ def run(statement: str, **values: Any) -> int:
 
 def run_many(statement: str, rows: Sequence[Row]) -> None:
     """Run a statement with positional values once for each row."""
-    with connection.cursor() as cursor:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.executemany(statement, rows)
 
 
 def as_stored(at: datetime) -> Any:
-    """Return a time as the database stores it."""
-    return connection.ops.adapt_datetimefield_value(at)
+    """Return a time as the database stores it: SQLite as text, in UTC."""
+    return str(at.astimezone(UTC).replace(tzinfo=None)) if _IS_SQLITE else at
 
 
 def as_time(stored: Any) -> datetime | None:
@@ -62,21 +65,34 @@ def as_json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def loaded(model: type[Model], columns: Mapping[str, Any]) -> Any:
-    """Return an instance with some of its columns; ``from_db`` wants them in the model's order."""
-    names = [f.attname for f in model._meta.concrete_fields if f.attname in columns]
-    return model.from_db(DEFAULT_DB_ALIAS, names, [columns[name] for name in names])
+def in_model_order(model: type[Model], *columns: str) -> tuple[str, ...]:
+    """Return columns in the order in which ``loaded`` wants them."""
+    return tuple(f.attname for f in model._meta.concrete_fields if f.attname in columns)
+
+
+def loaded(model: type[Model], columns: Sequence[str], row: Sequence[Any]) -> Any:
+    """Return an instance with some of its columns, given in the model's order."""
+    return model.from_db(DEFAULT_DB_ALIAS, columns, row)
 
 
 def _execute(statement: str, values: dict[str, Any]) -> Any:
     """Return a cursor after a statement; without the layers that only logging needs."""
     database = connections[DEFAULT_DB_ALIAS]
-    if database.queries_logged:
+    if database.force_debug_cursor:  # somebody counts statements
         cursor = database.cursor()
         cursor.execute(statement, values)
         return cursor
-    database.ensure_connection()
-    bare = database.create_cursor()
+    if database.connection is None:
+        database.ensure_connection()
     with database.wrap_database_errors:
-        bare.execute(statement, values)
-    return bare
+        if _IS_SQLITE:
+            return database.connection.execute(_for_sqlite(statement), values)
+        cursor = database.create_cursor()
+        cursor.execute(statement, values)
+        return cursor
+
+
+@cache
+def _for_sqlite(statement: str) -> str:
+    """Return a statement with its values written ``:name`` instead of ``%(name)s``."""
+    return re.sub(r"%\((\w+)\)s", r":\1", statement)

@@ -8,14 +8,16 @@ from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionS
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from annotation.rows import as_stored, loaded, one
+from annotation.rows import as_stored, in_model_order, loaded, one
 
-_SESSION_FIELDS = ("session_key", "session_data")
+_SESSION_FIELDS = in_model_order(Session, "session_key", "session_data")
 _SESSION = f"""
     SELECT {", ".join(_SESSION_FIELDS)} FROM django_session
     WHERE session_key = %(key)s AND expire_date > %(now)s"""
 
-_USER_FIELDS = ("id", "password", "username", "is_active", "is_staff", "is_superuser")
+_USER_FIELDS = in_model_order(
+    get_user_model(), "id", "password", "username", "is_active", "is_staff", "is_superuser"
+)
 _USER = f"SELECT {', '.join(_USER_FIELDS)} FROM auth_user WHERE id = %(user)s AND is_active"
 
 
@@ -27,7 +29,7 @@ class SessionStore(DatabaseSessionStore):
         if row is None:
             self._session_key = None
             return None
-        session: Session = loaded(Session, dict(zip(_SESSION_FIELDS, row, strict=True)))
+        session: Session = loaded(Session, _SESSION_FIELDS, row)
         return session
 
 
@@ -39,4 +41,4 @@ class AccountBackend(ModelBackend):
         row = one(_USER, user=user_id)
         if row is None:
             return None
-        return loaded(get_user_model(), dict(zip(_USER_FIELDS, row, strict=True)))
+        return loaded(get_user_model(), _USER_FIELDS, row)

@@ -11,10 +11,10 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from contextlib import contextmanager
+from typing import Any
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 _thread = threading.local()
 
@@ -22,23 +22,25 @@ _thread = threading.local()
 @contextmanager
 def writing() -> Iterator[None]:
     """Run a block as one transaction, in turn with the other threads and processes."""
-    is_outermost = not connection.in_atomic_block  # inside, the database is ours already
-    with _turn() if is_outermost else nullcontext(), transaction.atomic():
-        yield
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    name = str(connection.settings_dict["NAME"])
-    if connection.vendor != "sqlite" or Path(name).name.endswith((":memory:", "cache=shared")):
-        yield
+    database = connections[DEFAULT_DB_ALIAS]
+    if not _takes_turns(database):
+        with transaction.atomic():
+            yield
         return
-    lock = _lock_file(f"{name}.turn")
+    lock = _lock_file(f"{database.settings_dict['NAME']}.turn")
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
-        yield
+        with transaction.atomic():
+            yield
     finally:
         fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def _takes_turns(database: Any) -> bool:
+    """Return whether this is an SQLite file that is not ours already."""
+    if database.vendor != "sqlite" or database.in_atomic_block:
+        return False
+    return not database.is_in_memory_db()
 
 
 def _lock_file(path: str) -> int:

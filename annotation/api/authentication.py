@@ -9,7 +9,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from annotation.models import ApiToken
-from annotation.selectors.api_tokens import find_token
+from annotation.selectors.api_tokens import UsableToken, find_token
 from annotation.services.api_tokens import note_use
 
 if TYPE_CHECKING:  # the framework reads this module while it makes its views
@@ -22,7 +22,7 @@ _WIDTH = {Scope.READ: 0, Scope.ANNOTATE: 1, Scope.MANAGE: 2}
 class TokenAuthentication(BaseAuthentication):
     """``Authorization: Token <secret>``."""
 
-    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+    def authenticate(self, request: Request) -> tuple[Any, UsableToken] | None:
         """Return the token's owner and the token, or nothing when the header is not there."""
         header = request.META.get("HTTP_AUTHORIZATION", "")
         kind, _, secret = header.partition(" ")
@@ -63,7 +63,7 @@ class SignedInWithinScope(BasePermission):
         """Return whether the request may reach the view."""
         if not request.user.is_authenticated:
             return False
-        if not isinstance(request.auth, ApiToken):
+        if not isinstance(request.auth, UsableToken):
             return True
         wanted = getattr(view, "scope", Scope.MANAGE)
         needed = Scope.READ if request.method in SAFE_METHODS else wanted

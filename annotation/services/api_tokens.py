@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from annotation.models import ApiToken
+from annotation.selectors.api_tokens import UsableToken
 from annotation.tokens import hash_token, new_token
 
 
@@ -35,7 +36,7 @@ def withdraw_token(*, token: ApiToken) -> None:
     token.delete()
 
 
-def note_use(*, token: ApiToken, today: date) -> None:
+def note_use(*, token: UsableToken, today: date) -> None:
     """Remember the day a token was last used; one write a day."""
     if token.last_used_on != today:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_on=today)
+        ApiToken.objects.filter(pk=token.id).update(last_used_on=today)

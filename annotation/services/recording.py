@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.models import Annotation, AnnotationVersion, Task
-from annotation.rows import as_json, as_stored, every, run
+from annotation.rows import as_json, as_stored, every, run_many
 from annotation.selectors.answer_rules import TaskRules
 from annotation.selectors.queue import OwnLease
 from annotation.services.checking import labels_of
@@ -18,7 +18,7 @@ _PRESENT = """
 _INSERT = """
     INSERT INTO annotation_annotation
         (sentence_id, task_id, author_id, value, version, created_at, updated_at)
-    VALUES (%(sentence)s, %(task)s, %(annotator)s, %(value)s, 1, %(now)s, %(now)s)"""
+    VALUES (%s, %s, %s, %s, 1, %s, %s)"""
 
 
 def record_answers(
@@ -31,20 +31,17 @@ def record_answers(
     """Write the answers of a lease inside the caller's transaction; open label sets grow."""
     rows = every(_PRESENT, sentence=lease.sentence_id, annotator=lease.annotator_id)
     present: dict[int, int] = dict(iter(rows))
+    at = as_stored(now)
+    new = []
     for name, value in answers.items():
         task = rules[name]
         _grow_labels(task, value)
         if task.task_id in present:
             _replace(present[task.task_id], value, now)
-            continue
-        run(
-            _INSERT,
-            sentence=lease.sentence_id,
-            task=task.task_id,
-            annotator=lease.annotator_id,
-            value=as_json(value),
-            now=as_stored(now),
-        )
+        else:
+            row = (lease.sentence_id, task.task_id, lease.annotator_id, as_json(value), at, at)
+            new.append(row)
+    run_many(_INSERT, new)
 
 
 def _replace(annotation_id: int, value: Any, now: datetime) -> None:
