@@ -4,7 +4,8 @@
 
 Eight clients drain a queue that wants two answers a sentence while workers, or master and workers,
 are killed with SIGKILL and started again. Clients repeat what was not answered, and sometimes what
-was. Exits with status 1 and the list of broken promises if there are any.
+was. Exits with status 1 and the list of broken promises if there are any; a run of 20 kills or
+more on both databases writes benchmarks/results/chaos.md.
 """
 
 import argparse
@@ -22,11 +23,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.client import ApiError, Client
+from benchmarks.chaos_table import Outcome, table
 from benchmarks.databases import postgres_database
 from benchmarks.history import History, Sent, Served, Stored, violations
 from benchmarks.queue_project import ANSWERS
-from benchmarks.web_server import WebServer
+from benchmarks.web_server import ROOT, WebServer
 
+RESULTS = ROOT / "benchmarks" / "results" / "chaos.md"
 PATIENCE = 60.0  # seconds a client goes on retrying
 REPEATED = 0.1  # share of acknowledged submits that are sent once more
 
@@ -44,6 +47,7 @@ class Chaos:
     history: History = field(default_factory=History)
     kills: list[str] = field(default_factory=list)
     n_acknowledged: int = 0
+    stored: Stored = field(default_factory=lambda: Stored((), ()))
 
     def run(self) -> list[str]:
         """Drain the queue under fire; return the broken promises."""
@@ -63,8 +67,8 @@ class Chaos:
                 client.join()
         finally:
             self.server.kill_all()
-        stored = Stored.from_rows(json.loads(self.server.run("benchmarks.queue_contents")))
-        return violations(self.history, stored, is_drained=True)
+        self.stored = Stored.from_rows(json.loads(self.server.run("benchmarks.queue_contents")))
+        return violations(self.history, self.stored, is_drained=True)
 
     def _work(self, project: int, number: int, token: str) -> None:
         """Answer until nothing is left."""
@@ -112,6 +116,21 @@ class Chaos:
         self.kills.append(what)
 
 
+def run_on(database: str, *, n_sentences: int, n_kills: int, seed: int) -> Outcome:
+    """Return how one run on a fresh database went."""
+    with tempfile.TemporaryDirectory() as home, postgres_database(database == "postgres") as url:
+        chaos = Chaos(
+            server=WebServer(Path(home), url),
+            n_sentences=n_sentences,
+            n_kills=n_kills,
+            seed=seed,
+        )
+        start = time.monotonic()
+        broken = chaos.run()
+        seconds = time.monotonic() - start
+    return Outcome(database, chaos.kills, chaos.history, chaos.stored, broken, seconds)
+
+
 def main() -> int:
     """Run the long version and say what happened."""
     parser = argparse.ArgumentParser()
@@ -120,26 +139,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
     options = parser.parse_args()
-    names = ["sqlite", "postgres"] if options.database == "both" else [options.database]
-    n_broken = 0
-    for name in names:
-        with tempfile.TemporaryDirectory() as home, postgres_database(name == "postgres") as url:
-            chaos = Chaos(
-                server=WebServer(Path(home), url),
-                n_sentences=options.sentences,
-                n_kills=options.kills,
-                seed=options.seed,
-            )
-            start = time.monotonic()
-            broken = chaos.run()
-        n_broken += len(broken)
-        print(
-            f"{name}: {len(chaos.history.sent)} answers acknowledged, {len(chaos.kills)} kills "
-            f"({chaos.kills.count('all')} of master and workers), {len(broken)} broken promises, "
-            f"{time.monotonic() - start:.0f} s"
+    is_both = options.database == "both"
+    outcomes = []
+    for name in ["sqlite", "postgres"] if is_both else [options.database]:
+        outcome = run_on(
+            name, n_sentences=options.sentences, n_kills=options.kills, seed=options.seed
         )
-        print("".join(f"  {line}\n" for line in broken[:20]), end="")
-    return 1 if n_broken else 0
+        print(outcome.row, flush=True)
+        print("".join(f"  {line}\n" for line in outcome.broken[:20]), end="", flush=True)
+        outcomes.append(outcome)
+    text = table(outcomes, clients=Chaos.n_clients, overlap=Chaos.overlap)
+    print(text)
+    if is_both and options.kills >= 20:
+        RESULTS.write_text(text)
+    return 1 if any(outcome.broken for outcome in outcomes) else 0
 
 
 if __name__ == "__main__":
