@@ -61,6 +61,7 @@ class WebServer:
     def start(self) -> None:
         """Start the server and wait until it accepts connections."""
         self.port = self.port or _free_port()
+        (self.home / "static").mkdir(exist_ok=True)  # WhiteNoise warns about a missing one
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py",
              "--bind", f"127.0.0.1:{self.port}", "--log-level", "critical"],

@@ -14,6 +14,7 @@ def _own_home() -> None:
     home = tempfile.mkdtemp(prefix="tandem-test-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     os.environ["TANDEM_HOME"] = home
+    Path(home, "static").mkdir()  # WhiteNoise warns about a missing one
 
 
 def _own_postgres() -> None:
