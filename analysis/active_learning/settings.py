@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args, get_type_hints
 
 from analysis.errors import AnalysisError
-from mtl_engine.prediction.dropout import DropoutScope
 from mtl_engine.selection.fairness import Comparable
 from mtl_engine.selection.greedy import Overflow
 
@@ -30,7 +29,7 @@ class Protocol:
     spend_rest: bool = False  # EQB-DJS: buy single cells with what its shares leave
     confidence: Literal["entropy", "dropout"] = "entropy"
     n_passes: int = 10  # of dropout
-    dropout_scope: DropoutScope = "full"
+    dropout_scope: Literal["full", "top"] = "full"
     has_temperature: bool = False
     scale: Comparable = "none"  # how confidences are made comparable within the pool
     value: Value = "mean"  # information: what the whole sentence tells, not its mean token

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis.active_learning.corpus import LabelledCorpus
-from analysis.active_learning.protocol import run_protocol
 from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_corpus
@@ -59,6 +58,8 @@ def feature_cache() -> Path:
 
 
 def _run(settings: Mapping[str, Any], seed: int, data: LabelledCorpus) -> Iterator[Row]:
+    from analysis.active_learning.protocol import run_protocol
+
     yield from run_protocol(
         data,
         read_protocol(settings),

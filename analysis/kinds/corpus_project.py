@@ -1,14 +1,18 @@
 """A project of the server as the data of a study: its labelled sentences, and what they cost."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from django.apps import apps
 
 from analysis.active_learning.corpus import LabelledCorpus
-from analysis.active_learning.pricing import RecordedPrices
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import TEST_SEED
-from mtl_engine.examples import examples_hash
 from mtl_engine.types import Example
+
+if TYPE_CHECKING:
+    from analysis.active_learning.pricing import RecordedPrices
+    from annotation.models import Project
 
 
 def read_project(
@@ -38,9 +42,10 @@ def read_project(
     return LabelledCorpus(specs, tuple(pool), tuple(tested))
 
 
-def read_prices(project_id: int, tasks: list[str]) -> RecordedPrices:
+def read_prices(project_id: int, tasks: list[str]) -> "RecordedPrices":
     """Return what people's measured times say the sentences of a project cost."""
     _connect()
+    from analysis.active_learning.pricing import RecordedPrices
     from annotation.bridge import task_specs
     from annotation.selectors.work_times import cost_model, sentence_seconds
 
@@ -51,11 +56,13 @@ def read_prices(project_id: int, tasks: list[str]) -> RecordedPrices:
 
 def project_fingerprint(project_id: int) -> str:
     """Return a hash of everything that is labelled in a project now."""
+    from mtl_engine.examples import examples_hash
+
     corpus = read_project(project_id, tasks=[])
     return examples_hash([*corpus.pool, *corpus.test])
 
 
-def _find(project_id: int):  # type: ignore[no-untyped-def]
+def _find(project_id: int) -> "Project":
     from annotation.errors import Refused
     from annotation.selectors.projects import find_project
 

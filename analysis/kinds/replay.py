@@ -1,11 +1,9 @@
 """The study kind ``replay``: how fast would a strategy have brought a project where it is today?"""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.active_learning.corpus import LabelledCorpus
-from analysis.active_learning.pricing import RecordedPrices
-from analysis.active_learning.protocol import learn_everything, run_protocol
 from analysis.active_learning.settings import Protocol
 from analysis.kinds.active_learning import (
     ENGINE,
@@ -16,6 +14,9 @@ from analysis.kinds.active_learning import (
 )
 from analysis.kinds.corpus_project import project_fingerprint, read_prices, read_project
 from analysis.sweep.kinds import Row, StudyKind, register
+
+if TYPE_CHECKING:
+    from analysis.active_learning.pricing import RecordedPrices
 
 MOST_ROUNDS = 1000  # a replay ends when today's score is reached or nothing is left to ask
 NOT_OF_REPLAY = ("budget", "n_per_round", "n_rounds", "cost_source", "pool_size")
@@ -30,8 +31,10 @@ def read_replay(settings: Mapping[str, Any]) -> Protocol:
 
 
 def _run(
-    settings: Mapping[str, Any], seed: int, data: tuple[LabelledCorpus, RecordedPrices]
+    settings: Mapping[str, Any], seed: int, data: "tuple[LabelledCorpus, RecordedPrices]"
 ) -> Iterator[Row]:
+    from analysis.active_learning.protocol import learn_everything, run_protocol
+
     corpus, prices = data
     protocol, config = read_replay(settings), engine_config(settings, seed)
     options: dict[str, Any] = {"seed": seed, "cache_dir": feature_cache(), "prices": prices}
@@ -61,7 +64,7 @@ def _run(
     }
 
 
-def _load(settings: Mapping[str, Any]) -> tuple[LabelledCorpus, RecordedPrices]:
+def _load(settings: Mapping[str, Any]) -> "tuple[LabelledCorpus, RecordedPrices]":
     part = {name: settings[name] for name in ("tasks", "test_size", "max_words")}
     corpus = read_project(settings["project"], **part)
     return corpus, read_prices(settings["project"], settings["tasks"])

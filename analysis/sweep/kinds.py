@@ -1,4 +1,8 @@
-"""Kinds of studies: what a run of each computes. A new kind registers itself here."""
+"""Kinds of studies: what a run of each computes.
+
+A kind has the name of its module and registers itself. What runs need (torch above all) is imported
+when they run: pages that show a study load its kind too.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +19,7 @@ KIND_MODULES = (
     "analysis.kinds.replay",
     "analysis.kinds.mtl_simulation",
     "analysis.kinds.policy",
+    "analysis.kinds.surrogate",
 )
 
 
@@ -81,16 +86,10 @@ def register(kind: StudyKind) -> StudyKind:
     return kind
 
 
-def known_kinds() -> dict[str, StudyKind]:
-    """Return every kind by name."""
-    for module in KIND_MODULES:
-        import_module(module)
-    return dict(_KINDS)
-
-
 def get_kind(name: str) -> StudyKind:
-    """Return the kind with this name."""
-    kinds = known_kinds()
-    if name not in kinds:
-        raise AnalysisError(f"No study kind '{name}'. Known: {', '.join(sorted(kinds))}.")
-    return kinds[name]
+    """Return the kind with this name, from the module of the same name."""
+    modules = {path.rpartition(".")[2]: path for path in KIND_MODULES}
+    if name not in modules:
+        raise AnalysisError(f"No study kind '{name}'. Known: {', '.join(sorted(modules))}.")
+    import_module(modules[name])
+    return _KINDS[name]

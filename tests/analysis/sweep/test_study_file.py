@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from analysis.errors import AnalysisError
@@ -65,3 +68,12 @@ def test_every_study_that_is_shipped_can_be_read_at_every_scale(pytestconfig):
 
         for scale in ("", *tomllib.loads(path.read_text()).get("scales", {})):
             assert list(read_study(path, scale=scale).runs())
+
+
+def test_a_page_that_shows_a_study_of_active_learning_does_not_load_torch():
+    code = (
+        "import sys; from analysis.sweep.kinds import get_kind; get_kind('active_learning'); "
+        "get_kind('replay'); assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
