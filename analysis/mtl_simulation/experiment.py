@@ -73,7 +73,7 @@ def run_cell(
     stops_early: bool = True,
 ) -> Outcome:
     """Return the scores of a cell for these seeds, all trained as one stack."""
-    drawn = [_draw(laboratory, cell, seed) for seed in seeds]
+    drawn = [draw_problem(laboratory, cell, seed) for seed in seeds]
     alone = [_alone(problem, cell.n) for problem, _, _ in drawn]
     key = (cell.n, shape, training, tuple(seeds), stops_early)
     if key not in laboratory.singles:
@@ -91,7 +91,7 @@ def run_cell(
     )
 
 
-def _draw(laboratory: Laboratory, cell: Cell, seed: int) -> tuple[Problem, float, float]:
+def draw_problem(laboratory: Laboratory, cell: Cell, seed: int) -> tuple[Problem, float, float]:
     """Return a seed's tokens with the labels of every task, and both AMIs.
 
     The real task has labels on the first n tokens; smaller draws of one seed begin larger ones.

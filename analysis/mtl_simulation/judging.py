@@ -9,7 +9,7 @@ from analysis.mtl_simulation.corpus import Ints, TaggedText
 from analysis.mtl_simulation.model import Parameters, encode_words, project_words, task_logits
 from analysis.mtl_simulation.scoring import chunk_f1
 
-TOKENS_AT_ONCE = 2000  # over all models of a stack
+TOKENS_AT_ONCE = 256  # over all models of a stack: gates stay in the processor's cache
 
 
 class Judge:

@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from analysis.errors import AnalysisError
 from analysis.mtl_simulation.corpus import draw_tokens, read_tagged
 from analysis.mtl_simulation.judging import Judge
 from analysis.mtl_simulation.model import Shape, encode, initial_parameters, task_logits
 from analysis.mtl_simulation.training import UNLABELLED, Problem, Training, summed_loss, train
+from benchmarks.simulation_plain import PlainModel, train_plainly
 
 SHAPE = Shape(vector_width=6, n_labels=3, n_tasks=2, units=4, dense_units=5)
 VECTORS = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))
@@ -18,46 +18,6 @@ SENTENCES = [
     (["In", "Rome", "it", "rains"], ["O", "B-LOC", "O", "O"]),
     (["Ann", "left", "Rome"], ["B-PER", "O", "B-LOC"]),
 ]
-
-
-class PlainModel(nn.Module):
-    """The same model of PyTorch's own layers, reading the whole window."""
-
-    def __init__(self, parameters, shape):
-        super().__init__()
-        h = shape.units
-        self.lstm = nn.LSTM(shape.vector_width, h, batch_first=True, bidirectional=True)
-        order = np.r_[0 : 2 * h, 3 * h : 4 * h, 2 * h : 3 * h]  # i f o g -> i f g o
-        for direction, suffix in enumerate(("", "_reverse")):
-            for name, value in (
-                ("weight_ih_l0", parameters["input"][0, direction].T),
-                ("weight_hh_l0", parameters["recurrent"][0, direction].T),
-                ("bias_ih_l0", parameters["bias"][0, direction, 0]),
-                ("bias_hh_l0", parameters["bias"][0, direction, 1]),
-            ):
-                getattr(self.lstm, name + suffix).data = value.detach()[order].clone()
-        self.shared = _linear(parameters["shared0"][0], parameters["shared0.bias"][0])
-        tasks = range(shape.n_tasks)
-        self.private = nn.ModuleList(
-            _linear(parameters["private0"][0, t], parameters["private0.bias"][0, t]) for t in tasks
-        )
-        self.output = nn.ModuleList(
-            _linear(parameters["output"][0, t], parameters["output.bias"][0, t]) for t in tasks
-        )
-
-    def forward(self, windows):
-        states, _ = self.lstm(windows)
-        rows = torch.relu(self.shared(states[:, windows.shape[1] // 2]))
-        return [
-            output(torch.relu(private(rows)))
-            for private, output in zip(self.private, self.output, strict=True)
-        ]
-
-
-def _linear(weight, bias):
-    layer = nn.Linear(*weight.shape)
-    layer.weight.data, layer.bias.data = weight.detach().T.clone(), bias.detach()[0].clone()
-    return layer
 
 
 def _problem(seed, n=30, n_tasks=2):
@@ -80,19 +40,7 @@ def test_training_takes_the_steps_of_a_plain_loop():
     problem = _problem(3)
     training = Training(epochs=3, batch_size=10)
     fast = train([problem], VECTORS, SHAPE, training).parameters
-    plain = PlainModel(initial_parameters(SHAPE, [3]), SHAPE)
-    optimizer = torch.optim.Adam(plain.parameters(), lr=training.learning_rate)
-    order = torch.Generator().manual_seed(3 + 7919)
-    windows, labels = torch.from_numpy(problem.windows), torch.from_numpy(problem.labels)
-    for _ in range(3):
-        for rows in torch.randperm(30, generator=order).split(10):
-            loss = torch.zeros(())
-            for logits, wanted in zip(plain(VECTORS[windows[rows]]), labels[:, rows], strict=True):
-                if (wanted != UNLABELLED).any():
-                    loss = loss + nn.functional.cross_entropy(logits, wanted)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    plain = train_plainly(problem, VECTORS, SHAPE, training)
     expected = PlainModel(fast, SHAPE)
     for name, value in plain.named_parameters():
         torch.testing.assert_close(
