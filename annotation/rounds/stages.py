@@ -19,7 +19,7 @@ from annotation.rounds.reasons import reasons_of
 from annotation.rounds.scoring import score_pool, unscored_pool
 from annotation.rounds.splitting import split_sentences
 from annotation.rounds.suggesting import suggest
-from annotation.rounds.workspace import TEST, TRAIN, Workspace
+from annotation.rounds.workspace import TEST, TRAIN, WITHHELD, Workspace
 from annotation.selectors.pool import open_pool
 from annotation.selectors.round_plan import LEAST_TO_LEARN
 from annotation.selectors.training_set import labelled_sentences
@@ -101,10 +101,11 @@ def select_stage(round: Round, workspace: Workspace, report: Report) -> dict[str
         arrays, tasks, config, round.number, is_seed=is_seed, overlap=wanted_overlap(round)
     )
     asks = [*_test_asks(round, tasks), *_strategy_asks(choice, arrays, tasks, config, round)]
-    suggestions = (
-        [] if is_seed or not config.shows_suggestions else _suggestions(round, workspace, asks)
-    )
-    workspace.save_json("choice", {"asks": asks, "suggestions": suggestions})
+    answers = [] if is_seed or not config.shows_suggestions else _answers(round, workspace, asks)
+    blind = {ask["sentence"] for ask in asks if ask["is_blind"]}
+    workspace.save_json(WITHHELD, [answer for answer in answers if answer["sentence"] in blind])
+    shown = [answer for answer in answers if answer["sentence"] not in blind]
+    workspace.save_json("choice", {"asks": asks, "suggestions": shown})
     return {
         "n_asks": len(asks),
         "n_random": sum(ask["is_random"] for ask in asks),
@@ -255,10 +256,11 @@ def _test_asks(round: Round, tasks: tuple[str, ...]) -> list[dict[str, Any]]:
     return asks
 
 
-def _suggestions(
+def _answers(
     round: Round, workspace: Workspace, asks: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    wanted = [ask["sentence"] for ask in asks if not ask["is_blind"]]
+    """Return what the model would answer, also where that is withheld to measure its pull."""
+    wanted = [ask["sentence"] for ask in asks if ask["reason"]["source"] != TEST]
     tokens = dict(Sentence.objects.filter(pk__in=wanted).values_list("id", "tokens"))
     sentences = {sentence_id: tokens[sentence_id] for sentence_id in wanted}
     return suggest(workspace, sentences, round.stages["training"]["temperatures"])

@@ -18,6 +18,7 @@ from django.conf import settings
 from mtl_engine.types import Example
 
 TRAIN, DEV, TEST = "train", "dev", "test"
+WITHHELD = "withheld"  # the model's answers to blind asks, for comparison only
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "new-project"}
 FOR_ANNOTATORS = "overview annotate"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
-    " rounds round round-status dashboard-data adjudicate studies study"
+    " rounds round round-status dashboard-data adjudicate agreement"
+    " studies study"
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task new-labels members change-member withdraw"

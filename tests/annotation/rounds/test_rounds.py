@@ -4,6 +4,7 @@ from annotation.errors import Conflict, InvalidInput
 from annotation.models import Annotation, Ask, Job, Queue, Round, Sentence, Suggestion
 from annotation.rounds.replaying import replay_round
 from annotation.rounds.workspace import Workspace
+from annotation.selectors.suggestion_bias import suggestion_bias
 from annotation.services.rounds import cancel_round, freeze_test_slice, launch_round, retry_round
 from annotation.services.upkeep import launch_due_rounds
 from tests.annotation.rounds.conftest import TINY, import_demo
@@ -207,3 +208,31 @@ def test_the_next_round_starts_by_itself_when_enough_is_answered(project, work, 
     (second,) = launch_due_rounds(now=now)
     assert second.number == 2
     assert launch_due_rounds(now=now) == []
+
+
+def test_blind_answers_are_held_against_what_the_model_kept_to_itself(project, work, people, now):
+    import_demo(project, n=60, labelled=True)
+    import_demo_open(project)
+    found = _launch(project, blind_share=0.5)
+    work()
+    asks = list(Ask.objects.filter(queue__round=found))
+    blind = {ask.sentence_id for ask in asks if ask.is_blind}
+    assert len(blind) == 6
+    assert not Suggestion.objects.filter(sentence__in=blind).exists()
+    intent = project.tasks.get(name="Intent")
+    shown = dict(Suggestion.objects.filter(task=intent).values_list("sentence_id", "value"))
+    other = next(label.name for label in intent.labels.all() if label.name not in shown.values())
+    for ask in asks:
+        value = shown.get(ask.sentence_id, other)  # shown: the model's; blind: something else
+        Annotation.objects.create(
+            sentence=ask.sentence,
+            task=intent,
+            author=people[0],
+            value=value,
+            created_at=now,
+            updated_at=now,
+        )
+    bias = {row.task: row for row in suggestion_bias(project)}["Intent"]
+    assert (bias.to_model.shown.value, bias.to_model.n_shown) == (1.0, 6)
+    assert bias.to_model.blind.value < 0.5
+    assert bias.to_each_other.shown.value is None
