@@ -7,7 +7,9 @@ noisy labels or groups of people do.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
@@ -84,9 +86,9 @@ def mean_loss(network: Network, task: FeatureTask) -> float:
 
 
 @torch.no_grad()
-def accuracy(network: Network, task: FeatureTask) -> float:
-    """Return the share of a task's examples that the network classifies rightly."""
-    return float((network(task.inputs, task.head).argmax(1) == task.targets).float().mean())
+def outputs(network: Network, task: FeatureTask) -> NDArray[np.float32]:
+    """Return (n, classes) what the network says of a task's examples."""
+    return np.asarray(network(task.inputs, task.head).numpy())
 
 
 def linearise(network: Network, task: FeatureTask, sketch: Sketch) -> Linearised:

@@ -44,6 +44,7 @@ class StudyKind:
     required: tuple[str, ...] = ()
     replicates: tuple[str, ...] = ()  # settings that repeat a run, as seeds do
     baseline: Mapping[str, Any] = field(default_factory=dict)  # settings of the yardstick, if any
+    asides: tuple[str, ...] = ()  # last words of metrics that reports show apart
 
     def resolve(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings with defaults filled in; unknown and missing ones are errors."""

@@ -1,0 +1,183 @@
+"""Targets and source tasks of the three applications, from files to features."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from analysis.errors import AnalysisError
+from analysis.kinds.sentence_vectors import Vectors, principal, sentence_vectors
+from analysis.kinds.task_sources import read_sources
+from analysis.surrogate.network import FeatureTask
+from mtl_engine.config import EncoderConfig
+
+ABSTAIN = -1
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """All examples of one application: features, answers, and which task each belongs to.
+
+    ``groups`` are the groups whose worst accuracy counts; without them there is one.
+    """
+
+    inputs: Vectors  # (n, d)
+    targets: NDArray[Any]  # (n,)
+    parts: Mapping[str, Ints]  # task -> its examples
+    heads: Mapping[str, int]
+    n_classes: Mapping[str, int]
+    groups: Ints  # (n,)
+
+    def task(self, name: str, rows: Ints) -> FeatureTask:
+        """Return some of a task's examples."""
+        kind = torch.long if self.n_classes[name] else torch.float32
+        return FeatureTask(
+            torch.from_numpy(self.inputs[rows]),
+            torch.as_tensor(self.targets[rows], dtype=kind),
+            self.n_classes[name],
+            self.heads[name],
+        )
+
+
+def read_pool(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+    """Return the examples of the application that a study's settings describe."""
+    reader = READERS.get(settings["application"])
+    if reader is None:
+        known = ", ".join(sorted(READERS))
+        raise AnalysisError(f"No application '{settings['application']}'. Known: {known}.")
+    return reader(settings, cache_dir)
+
+
+def pool_files(settings: Mapping[str, Any]) -> list[Path]:
+    """Return the files that an application reads."""
+    if settings["application"] == "text":
+        return [Path(source[part]) for source in settings["sources"] for part in ("train", "dev")]
+    if settings["application"] == "weak_supervision":
+        return [Path(settings["folder"]) / f"{part}.jsonl" for part in ("train", "dev", "test")]
+    return [Path(settings["table"])]
+
+
+def _weak_supervision(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+    """Labelling sources as tasks that vote on training sentences; gold labels as ``gold``."""
+    rows = [
+        {**json.loads(line), "part": part}
+        for part in ("train", "dev", "test")
+        for line in (Path(settings["folder"]) / f"{part}.jsonl").open(encoding="utf-8")
+    ]
+    rng = np.random.default_rng(0)
+    train = [i for i, row in enumerate(rows) if row["part"] == "train"]
+    kept = set(rng.permutation(train)[: settings["n_train"]].tolist())
+    rows = [row for i, row in enumerate(rows) if row["part"] != "train" or i in kept]
+    vectors = sentence_vectors(
+        [row["text"].split() or ["."] for row in rows], EncoderConfig(), cache_dir
+    )
+    votes = np.array([row["weak_labels"] for row in rows])
+    voting = votes * 1
+    voting[[row["part"] != "train" for row in rows]] = ABSTAIN
+    activity = (voting != ABSTAIN).sum(axis=0)
+    active = [
+        j for j in np.argsort(-activity, kind="stable") if activity[j] >= settings["min_votes"]
+    ]
+    names = [f"source {j}" for j in active[: settings["most_sources"]]]
+    inputs, targets, parts, start = [vectors], [[row["label"] for row in rows]], {}, len(rows)
+    gold = np.array([i for i, row in enumerate(rows) if row["part"] != "train"])
+    parts["gold"] = gold
+    for name, j in zip(names, active, strict=False):
+        voted = np.flatnonzero(voting[:, j] != ABSTAIN)
+        inputs.append(vectors[voted])
+        targets.append(voting[voted, j].tolist())
+        parts[name] = np.arange(start, start + len(voted))
+        start += len(voted)
+    labels = np.concatenate([np.array(part) for part in targets])
+    n_classes = int(labels.max()) + 1
+    return Pool(
+        principal(np.concatenate(inputs), settings["n_features"]),
+        labels,
+        parts,
+        dict.fromkeys(parts, 0),
+        dict.fromkeys(parts, n_classes),
+        np.zeros(len(labels), dtype=np.int64),
+    )
+
+
+def _text(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+    """Sentence tasks with their own labels and heads on the same encoder's vectors."""
+    sentences: list[tuple[str, ...]] = []
+    targets: list[float] = []
+    parts, heads, n_classes = {}, {}, {}
+    for number, source in enumerate(read_sources(settings["sources"])):
+        rng = np.random.default_rng(0)
+        name, labels = source.task.name, list(source.task.labels)
+        drawn = [source.train[i] for i in rng.permutation(len(source.train))[: source.n_train]]
+        drawn += [source.dev[i] for i in rng.permutation(len(source.dev))[: source.n_dev]]
+        parts[name] = np.arange(len(sentences), len(sentences) + len(drawn))
+        sentences += [example.tokens for example in drawn]
+        answers = [example.labels[name] for example in drawn]
+        targets += [labels.index(a) if labels else a for a in answers]
+        heads[name], n_classes[name] = number, len(labels)
+    vectors = sentence_vectors(sentences, EncoderConfig(), cache_dir)
+    return Pool(
+        principal(vectors, settings["n_features"]),
+        np.array(targets),
+        parts,
+        heads,
+        n_classes,
+        np.zeros(len(targets), dtype=np.int64),
+    )
+
+
+def _groups(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+    """Rows of a table: one column's values are the tasks, others' values the groups."""
+    with Path(settings["table"]).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, skipinitialspace=True))
+    by = [row[settings["by"]] for row in rows]
+    n_most = settings["n_train"]
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(rows))
+    parts = {
+        name: np.array([i for i in order if by[i] == name][:n_most])
+        for name in sorted(set(by))
+        if by.count(name) >= settings["min_votes"]
+    }
+    outcome = [row[settings["outcome"]] for row in rows]
+    is_positive = _outcome(outcome, settings["threshold"])
+    keys = ["/".join(row[name] for name in settings["group_by"]) for row in rows]
+    return Pool(
+        _columns(rows, settings["inputs"]),
+        is_positive,
+        parts,
+        dict.fromkeys(parts, 0),
+        dict.fromkeys(parts, 2),
+        np.unique(keys, return_inverse=True)[1].astype(np.int64),
+    )
+
+
+def _outcome(values: Sequence[str], threshold: float | str) -> Ints:
+    if isinstance(threshold, str):
+        return np.array([value == threshold for value in values], dtype=np.int64)
+    return np.array([float(value) > threshold for value in values], dtype=np.int64)
+
+
+def _columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> Vectors:
+    """Return numbers standardised and words as one column a value; a name ending in * is words."""
+    columns = []
+    for name in names:
+        values = [row[name.rstrip("*")] for row in rows]
+        if name.endswith("*"):
+            columns += [
+                np.array([v == kind for v in values], dtype=float) for kind in sorted(set(values))
+            ]
+        else:
+            numbers = np.array([float(v) for v in values])
+            columns.append((numbers - numbers.mean()) / (numbers.std() or 1.0))
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+READERS = {"weak_supervision": _weak_supervision, "text": _text, "groups": _groups}
