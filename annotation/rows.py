@@ -5,6 +5,7 @@ pays for that difference: taking the next ask, heartbeats, drafts and submitting
 """
 
 import re
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +17,7 @@ from django.db.models import Model
 
 Row = tuple[Any, ...]
 _IS_SQLITE: bool = connections[DEFAULT_DB_ALIAS].vendor == "sqlite"
+_thread = threading.local()
 
 
 def one(statement: str, **values: Any) -> Row | None:
@@ -77,7 +79,7 @@ def loaded(model: type[Model], columns: Sequence[str], row: Sequence[Any]) -> An
 
 def _execute(statement: str, values: dict[str, Any]) -> Any:
     """Return a cursor after a statement; without the layers that only logging needs."""
-    database = connections[DEFAULT_DB_ALIAS]
+    database = _own_connection()
     if database.force_debug_cursor:  # somebody counts statements
         cursor = database.cursor()
         cursor.execute(statement, values)
@@ -90,6 +92,15 @@ def _execute(statement: str, values: dict[str, Any]) -> Any:
         cursor = database.create_cursor()
         cursor.execute(statement, values)
         return cursor
+
+
+def _own_connection() -> Any:
+    """Return this thread's connection; looking it up in Django takes as long as a statement."""
+    try:
+        return _thread.connection
+    except AttributeError:
+        _thread.connection = connections[DEFAULT_DB_ALIAS]
+        return _thread.connection
 
 
 @cache

@@ -12,7 +12,6 @@ from tests.annotation.queue.conftest import ANSWERS, NOON
 
 HOT = {
     "token": api_tokens._FIND,
-    "member": queue._IS_MEMBER,
     "standing": queue._STANDING,
     "own lease": queue._OWN_LEASE,
     "counts": queue._COUNTS,
