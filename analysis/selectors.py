@@ -31,4 +31,5 @@ def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
         replicates=kind.replicates,
         defaults=kind.defaults,
         baseline=kind.baseline,
+        asides=kind.asides,
     )

@@ -124,5 +124,6 @@ ACTIVE_LEARNING = register(
         check=_check,
         data_keys=DATA_KEYS,
         baseline={"strategy": "RANDOM"},
+        asides=("OE", "ECE", "confidence", "accuracy"),
     )
 )

@@ -53,9 +53,12 @@ def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
         "study": found,
         "report": report,
         "scores": score_table(report) if report.n_runs else [],
+        "asides": score_table(report, report.asides) if report.asides else [],
         "verdict": verdict_table(report.verdict) if report.verdict else [],
         "verdict_lines": verdict_lines(report.verdict) if report.verdict else [],
-        "comparisons": [(metric, comparison_table(report, metric)) for metric in report.metrics],
+        "comparisons": [
+            (metric, comparison_table(report, metric)) for metric in report.main_metrics
+        ],
         "curves": {
             metric: [
                 {

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from analysis.report.baseline import AgainstBaseline, against_baseline
@@ -31,6 +32,12 @@ class StudyReport:
     names: dict[Group, str] = field(default_factory=dict)  # of the combinations, for people
     across: str = "step"  # what curves are drawn over
     verdict: AgainstBaseline | None = None
+    asides: tuple[str, ...] = ()  # metrics that have a table of their own and no curve
+
+    @property
+    def main_metrics(self) -> tuple[str, ...]:
+        """Return what the study is about."""
+        return tuple(name for name in self.metrics if name not in self.asides)
 
 
 def build_report(
@@ -44,6 +51,7 @@ def build_report(
     replicates: Sequence[str] = (),
     defaults: Mapping[str, Any] | None = None,
     baseline: Mapping[str, Any] | None = None,
+    asides: Sequence[str] = (),
 ) -> StudyReport:
     """Return the tables, curves and comparisons of a study's finished runs.
 
@@ -51,6 +59,7 @@ def build_report(
     varies. Pairs are matched over seeds and over everything else that varies. ``replicates`` are
     settings that only repeat the others, like the worlds of a bandit: tables average over them.
     ``baseline`` are the settings of the yardstick that every configuration is judged against.
+    ``asides`` are last words of metrics that are shown apart, like the calibration of a model.
     """
     defaults = defaults or {}
     main = compared or (varying[0] if varying else "")
@@ -64,15 +73,20 @@ def build_report(
         varying=shown,
         metrics=metrics,
         scores=_scores(runs, shown, metrics),
-        curves={metric: _curves(runs, shown, metric) for metric in metrics},
+        curves={
+            metric: _curves(runs, shown, metric)
+            for metric in metrics
+            if metric.rpartition(" ")[2] not in asides
+        },
         comparisons={metric: _comparisons(runs, main, varying, metric) for metric in metrics},
         compared=main,
-        overlaps=_overlaps(runs, main, varying),
+        overlaps=_overlaps(runs, shown, varying, defaults),
         cpu_seconds=sum(run.outcome.cpu_seconds for run in runs),
         names={
             _group(run, shown): configuration_name(run.settings, shown, defaults) for run in runs
         },
         across=_across(runs),
+        asides=tuple(metric for metric in metrics if metric.rpartition(" ")[2] in asides),
         verdict=against_baseline(runs, varying, baseline=baseline, defaults=defaults)
         if baseline
         else None,
@@ -156,17 +170,25 @@ def _comparisons(
 
 
 def _overlaps(
-    runs: Sequence[ReportRun], main: str, varying: Sequence[str]
+    runs: Sequence[ReportRun],
+    shown: Sequence[str],
+    varying: Sequence[str],
+    defaults: Mapping[str, Any],
 ) -> dict[tuple[Hashable, Hashable], float]:
-    """Return how much the first selections of each pair of levels have in common."""
-    paired = _by_level(runs, main, varying, _first_selection)
-    result = {}
-    for first in paired:
-        for second in paired:
-            common = set(paired[first]) & set(paired[second])
-            if common:
-                shares = [overlap(paired[first][key], paired[second][key]) for key in common]
-                result[first, second] = sum(shares) / len(shares)
+    """Return how much the first selections of each pair of configurations have in common."""
+    repeated = [name for name in varying if name not in shown]
+    chosen: dict[str, dict[Group, list[int]]] = defaultdict(dict)
+    for run in runs:
+        selection = _first_selection(run)
+        if selection:
+            name = configuration_name(run.settings, shown, defaults)
+            chosen[name][(*_group(run, repeated), run.seed)] = selection
+    result: dict[tuple[Hashable, Hashable], float] = {}
+    for first, second in product(chosen, repeat=2):
+        common = set(chosen[first]) & set(chosen[second])
+        if common:
+            shares = [overlap(chosen[first][key], chosen[second][key]) for key in common]
+            result[first, second] = sum(shares) / len(shares)
     return result
 
 

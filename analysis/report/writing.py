@@ -12,6 +12,7 @@ from analysis.report.statistics import Comparison
 from analysis.report.tables import StudyReport
 
 Table = list[list[str]]
+ASIDES = "Calibration on the test sentences"
 
 
 def write_report(report: StudyReport, directory: Path) -> list[Path]:
@@ -36,7 +37,9 @@ def as_markdown(report: StudyReport, pictures: Sequence[str] = ()) -> str:
         "## Scores",
         _md_table(score_table(report)),
     ]
-    for metric in report.metrics:
+    if report.asides:
+        parts += [f"## {ASIDES}", _md_table(score_table(report, report.asides))]
+    for metric in report.main_metrics:
         table = comparison_table(report, metric)
         if len(table) > 1:
             parts += [f"## {report.compared} compared: {metric}", _md_table(table)]
@@ -52,7 +55,9 @@ def as_html(report: StudyReport, pictures: Sequence[str] = ()) -> str:
     body = [f"<h1>{escape(report.name)}</h1>"]
     body += [f"<p>{escape(text)}</p>" for text in _introduction(report)]
     body += ["<h2>Scores</h2>", _html_table(score_table(report))]
-    for metric in report.metrics:
+    if report.asides:
+        body += [f"<h2>{ASIDES}</h2>", _html_table(score_table(report, report.asides))]
+    for metric in report.main_metrics:
         table = comparison_table(report, metric)
         if len(table) > 1:
             body += [f"<h2>{escape(report.compared)} compared: {escape(metric)}</h2>"]
@@ -79,17 +84,21 @@ def as_csv(report: StudyReport) -> str:
     return out.getvalue()
 
 
-def score_table(report: StudyReport) -> Table:
+def score_table(report: StudyReport, metrics: Sequence[str] = ()) -> Table:
     """Return one line for each combination of what varies, best first on the first metric."""
-    groups = sorted(report.scores, key=lambda g: -report.scores[g][report.metrics[0]].value)
-    head = [*report.varying, *report.metrics, "runs"]
-    lines = [head]
+    shown = list(metrics or report.main_metrics)
+    first = report.metrics[0]
+    groups = sorted(report.scores, key=lambda group: -report.scores[group][first].value)
+    lines = [[_what_varies(report), *shown, "runs"]]
     for group in groups:
         means = report.scores[group]
-        cells = [str(means[m]) if m in means else "" for m in report.metrics]
-        n = len(means[report.metrics[0]].points)
-        lines.append([*(str(part) for part in group), *cells, str(n)])
+        cells = [str(means[m]) if m in means else "" for m in shown]
+        lines.append([report.names[group], *cells, str(len(means[first].points))])
     return lines
+
+
+def _what_varies(report: StudyReport) -> str:
+    return report.varying[0] if len(report.varying) == 1 else "configuration"
 
 
 def comparison_table(report: StudyReport, metric: str) -> Table:
@@ -160,18 +169,20 @@ def _difference(result: Comparison) -> list[str]:
 def _draw(report: StudyReport, directory: Path) -> list[Path]:
     pictures = []
     for metric, curves in report.curves.items():
-        if curves:
-            path = directory / f"curve-{metric.replace('/', '-')}.png"
+        if curves and metric != report.across:
+            path = directory / f"curve-{_as_file_name(metric)}.png"
             named = {report.names.get(group, str(group)): curve for group, curve in curves.items()}
             draw_curves(named, path, metric=metric, across=report.across)
             pictures.append(path)
     if report.overlaps:
         path = directory / "overlap.png"
-        draw_matrix(
-            report.overlaps, path, title=f"first selection shared between {report.compared}"
-        )
+        draw_matrix(report.overlaps, path, title="shared in the first selection")
         pictures.append(path)
     return pictures
+
+
+def _as_file_name(metric: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in metric)
 
 
 def _introduction(report: StudyReport) -> list[str]:

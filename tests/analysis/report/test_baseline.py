@@ -76,3 +76,22 @@ def test_rounds_of_different_seeds_are_one_point_at_their_mean_cost():
     (curve,) = report.curves["slots"].values()
     assert report.across == "cost"
     assert [(x, round(mean.value, 3)) for x, mean in curve] == [(800.5, 0.51), (1300.5, 0.71)]
+
+
+def test_metrics_that_are_asides_have_a_table_of_their_own_and_no_curve():
+    runs = [_run(0, 0.7, 0.8), _run(1, 0.7, 0.8)]
+    for run in runs:
+        run.outcome.rows[-1]["final"]["slots OE"] = 0.01
+    report = build_report(runs, name="toy", varying=VARYING, defaults=DEFAULTS, asides=["OE"])
+    assert "slots OE" not in report.curves
+    text = as_markdown(report)
+    scores, calibration = text.split("## Calibration")
+    assert "slots OE" not in scores
+    assert "| configuration | slots OE | runs |" in calibration
+
+
+def test_the_overlap_is_told_between_configurations():
+    runs = [_run(0, 0.7, 0.8, strategy="RANDOM"), _run(0, 0.7, 0.8, decision="BLP")]
+    runs[0].outcome.rows[0]["selected"] = [1, 2]
+    runs[1].outcome.rows[0]["selected"] = [2, 3]
+    assert _report(runs).overlaps["RANDOM", "MT-AVG, BLP"] == 0.5
