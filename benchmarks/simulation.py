@@ -197,9 +197,9 @@ def as_markdown(rows: Sequence[Measured], options: argparse.Namespace) -> str:
         f"the end {os.getloadavg()[0]:.1f}.",
         "",
         f"{len(plain.scores)} models: {options.n:,} tokens a task, {TASKS[0]} and {TASKS[1]} "
-        f"tasks, alpha {ALPHA}, 384 numbers a word, 100 units, batch 100. Same tokens, first weights and "
-        "order of batches everywhere. Goal: 4 times the models of the plain loop, with a mean F1 "
-        f"no more than {TOLERANCE} below its.",
+        f"tasks, alpha {ALPHA}, 384 numbers a word, 100 units, batch 100. Same tokens, same first "
+        "weights, same order of batches. Goal: 4 times the models of the plain loop, with a mean "
+        f"F1 no more than {TOLERANCE} below its.",
         "",
         "| way | models an hour | times plain | CPU s a model | mean F1 | most that one differs |",
         "|---|---|---|---|---|---|",

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.forecast import best_law, fit_law, forecast_target
+from analysis.forecast import best_law, fit_law, forecast_target, hindcasts
 
 N = [50, 100, 150, 200, 300, 400]
 
@@ -60,3 +60,19 @@ def test_without_a_target_there_is_a_curve_and_a_hint():
 def test_an_unknown_law_names_the_known_ones():
     with pytest.raises(AnalysisError, match="Known: log, power, sqrt"):
         fit_law("linear", N, [0.5] * 6)
+
+
+def test_a_hindcast_says_what_would_have_been_foretold():
+    made = list(hindcasts(N, _power(N).tolist(), [0.002] * 6))
+    assert [(h.n_known, h.at) for h in made] == [(4, 300), (4, 400), (5, 400)]
+    last = made[-1]
+    assert last.law == "power"
+    assert last.predicted == pytest.approx(last.actual, abs=2e-3)
+    assert last.unchanged == pytest.approx(_power(300))
+    assert last.more == pytest.approx(100, rel=0.2)
+    assert last.holds
+
+
+def test_a_curve_that_does_not_rise_in_size_has_no_hindcast():
+    with pytest.raises(AnalysisError, match="rising sizes"):
+        list(hindcasts([100, 50, 200, 300, 400], [0.5] * 5, [0.01] * 5))
