@@ -14,12 +14,16 @@ from analysis.policies.rewards import counterfactual_rewards
 def read_log(lines: Iterable[str], names: Sequence[str], *, where: str = "log") -> PolicyLog | None:
     """Return the log of one training over these tasks, or nothing if no task was ever drawn.
 
-    A step is ``{"tasks": [...], "probabilities": [...], "losses": {...}}``. Steps that trained
-    all tasks at once were not drawn and tell nothing about drawing.
+    A step is ``{"step": n, "tasks": [...], "probabilities": [...], "losses": {...}}``. Steps that
+    trained all tasks at once were not drawn and tell nothing about drawing. A training that died
+    and went on from a snapshot logs the steps since then twice: the later ones count.
     """
-    tasks, probabilities, losses = [], [], []
+    steps: dict[int, tuple[int, dict[str, Any]]] = {}
     for number, line in enumerate(lines, 1):
         step = _read(line, where, number)
+        steps[step["step"] or number] = (number, step)
+    tasks, probabilities, losses = [], [], []
+    for number, step in steps.values():
         if step["probabilities"] is None or len(step["tasks"]) != 1:
             continue
         (task,) = step["tasks"]
@@ -39,7 +43,8 @@ def read_log(lines: Iterable[str], names: Sequence[str], *, where: str = "log") 
 def _read(line: str, where: str, number: int) -> dict[str, Any]:
     try:
         step = json.loads(line)
-        return {key: step[key] for key in ("tasks", "probabilities", "losses")}
+        known = {key: step[key] for key in ("tasks", "probabilities", "losses")}
+        return {**known, "step": step.get("step")}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise AnalysisError(
             f"{where}:{number}: not a logged step with tasks, probabilities and losses: {error}."

@@ -1,9 +1,12 @@
 """Every policy draws the tasks of a real training, and its log is learned from."""
 
+import json
+
 import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
+from analysis.policies.logs import read_log
 from analysis.policies.scores import accuracy_and_f1, correlations, matthews
 from analysis.policies.trained import TextTasks, learn_from, named_policy, train_with
 from mtl_engine.config import EngineConfig
@@ -65,3 +68,29 @@ def test_scores_of_sentence_tasks_by_hand():
     assert correlations([1, 2, 3], [2, 2, 2]) == 0
     with pytest.raises(AnalysisError, match="two classes"):
         matthews(["a", "b"], ["a", "c"])
+
+
+def _step(number, task, loss):
+    return json.dumps(
+        {"step": number, "tasks": [task], "probabilities": [0.5, 0.5], "losses": {task: loss}}
+    )
+
+
+def test_steps_logged_again_after_a_resume_count_once():
+    once = [_step(1, "a", 0.9), _step(2, "b", 0.8), _step(3, "a", 0.5), _step(4, "b", 0.6)]
+    resumed = [*once[:3], *once[1:]]
+    found, expected = read_log(resumed, ["a", "b"]), read_log(once, ["a", "b"])
+    assert found.tasks.tolist() == expected.tasks.tolist() == [0, 1, 0, 1]
+    assert found.rewards == pytest.approx(expected.rewards)
+
+
+def test_an_empty_or_joint_log_has_nothing_to_learn_from_and_bad_lines_are_named():
+    assert read_log([], ["a"]) is None
+    joint = json.dumps({"step": 1, "tasks": ["a", "b"], "probabilities": None, "losses": {}})
+    assert read_log([joint], ["a", "b"]) is None
+    with pytest.raises(AnalysisError, match="log:2: not a logged step"):
+        read_log([_step(1, "a", 0.9), "{"], ["a", "b"])
+    with pytest.raises(AnalysisError, match="no task 'c'. Known: a, b"):
+        read_log([_step(1, "c", 0.9)], ["a", "b"])
+    with pytest.raises(AnalysisError, match="no log"):
+        learn_from([[]], ["a", "b"], entropy_weight=0.25, seed=0)
