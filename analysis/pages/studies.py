@@ -5,13 +5,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from analysis.models import Study
-from analysis.report.writing import (
-    as_csv,
+from analysis.report.presenting import (
     comparison_table,
+    overlap_table,
     score_table,
     verdict_lines,
     verdict_table,
 )
+from analysis.report.writing import as_csv
 from analysis.selectors import study_report
 from annotation.models import Role
 from annotation.pages.frame import render_in_project
@@ -54,6 +55,7 @@ def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
         "report": report,
         "scores": score_table(report) if report.n_runs else [],
         "asides": score_table(report, report.asides) if report.asides else [],
+        "overlaps": overlap_table(report),
         "verdict": verdict_table(report.verdict) if report.verdict else [],
         "verdict_lines": verdict_lines(report.verdict) if report.verdict else [],
         "comparisons": [

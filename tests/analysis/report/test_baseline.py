@@ -1,5 +1,6 @@
 import pytest
 
+from analysis.report.presenting import overlap_table
 from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.tables import build_report
 from analysis.report.writing import as_html, as_markdown
@@ -94,4 +95,10 @@ def test_the_overlap_is_told_between_configurations():
     runs = [_run(0, 0.7, 0.8, strategy="RANDOM"), _run(0, 0.7, 0.8, decision="BLP")]
     runs[0].outcome.rows[0]["selected"] = [1, 2]
     runs[1].outcome.rows[0]["selected"] = [2, 3]
-    assert _report(runs).overlaps["RANDOM", "MT-AVG, BLP"] == 0.5
+    report = _report(runs)
+    assert report.overlaps["RANDOM", "MT-AVG, BLP"] == 0.5
+    assert overlap_table(report) == [
+        ["", "MT-AVG, BLP", "RANDOM"],
+        ["MT-AVG, BLP", "100%", "50%"],
+        ["RANDOM", "50%", "100%"],
+    ]

@@ -1,0 +1,23 @@
+import pytest
+
+from analysis.kinds.corpus_project import read_prices
+from annotation.models import Submission
+from annotation.selectors.work_times import sentence_seconds
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_seconds_of_a_sentence_are_what_its_people_took_on_average(desk, ann):
+    desk.submit(ann, desk.take(ann), seconds=30.0)
+    (submission,) = Submission.objects.select_related("lease__ask")
+    sentence = submission.lease.ask.sentence_id
+    assert sentence_seconds(desk.project) == {sentence: 30.0}
+    prices = read_prices(desk.project.pk, [])
+    assert prices.seconds == {sentence: 30.0}
+    assert prices.model.n_events == 1
+
+
+def test_time_away_from_work_does_not_count(desk, ann):
+    desk.submit(ann, desk.take(ann), seconds=30.0)
+    Submission.objects.update(seconds=7200.0)
+    assert sentence_seconds(desk.project) == {}
