@@ -1,0 +1,71 @@
+"""The finished runs of a study of simulated tasks as a table: one row a cell, means over seeds."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import AnalysisError
+
+Floats = NDArray[np.float64]
+SETTINGS = ("n", "n_synthetic", "n_tasks", "alpha")
+
+
+@dataclass(frozen=True)
+class SimulatedRun:
+    """What was set and what was measured in one run."""
+
+    n: int
+    n_synthetic: int
+    n_tasks: int
+    alpha: float
+    seed: int
+    f1_multi: float
+    f1_single: float
+    ami: float  # arithmetic normalisation: the one whose values the paper prints
+
+
+def read_run(settings: Mapping[str, Any], seed: int, final: Mapping[str, Any]) -> SimulatedRun:
+    """Return a run from its record."""
+    return SimulatedRun(
+        **{name: settings[name] for name in SETTINGS},
+        seed=seed,
+        f1_multi=final["f1_multi"],
+        f1_single=final["f1_single"],
+        ami=final["ami_arithmetic"],
+    )
+
+
+def cell_table(runs: Sequence[SimulatedRun]) -> dict[str, Floats]:
+    """Return columns n, n_synthetic, t, ami, f1 and single, one row a cell."""
+    if not runs:
+        raise AnalysisError("The study has no finished run yet: run_sweep computes them.")
+    cells: dict[tuple[float, ...], list[SimulatedRun]] = defaultdict(list)
+    for run in runs:
+        cells[run.n, run.n_synthetic, run.n_tasks, run.alpha].append(run)
+    rows = [
+        (
+            some[0].n,
+            some[0].n_synthetic or some[0].n,
+            some[0].n_tasks,
+            np.mean([run.ami for run in some]),
+            np.mean([run.f1_multi for run in some]),
+            np.mean([run.f1_single for run in some]),
+        )
+        for some in cells.values()
+    ]
+    columns = np.array(rows, dtype=float).T
+    return dict(zip(("n", "n_synthetic", "t", "ami", "f1", "single"), columns, strict=True))
+
+
+def with_single_tasks(table: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the table with a row t = 1 for each size of the real task: it learns alone."""
+    sizes, first = np.unique(table["n"], return_index=True)
+    alone = {"t": np.ones(len(sizes)), "f1": table["single"][first]}
+    return {
+        name: np.concatenate([column, alone.get(name, column[first])])
+        for name, column in table.items()
+    }

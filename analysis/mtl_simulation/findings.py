@@ -1,0 +1,124 @@
+"""Formulas found in a study beside the paper's, all judged on the same cells held out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.formulas import (
+    Discovery,
+    Expression,
+    Formula,
+    constant_baseline,
+    discover_repeatedly,
+    power_law_baseline,
+)
+from analysis.formulas.published import published
+from analysis.mtl_simulation.cells import with_single_tasks
+
+Floats = NDArray[np.float64]
+HELD_OUT = 0.2
+NEARLY_BEST = 1.1  # of two formulas that err about the same the smaller one is chosen
+
+
+@dataclass(frozen=True)
+class Question:
+    """Variables to explain F1 by, and the paper's equation in them."""
+
+    names: tuple[str, ...]
+    equation: int
+
+
+BALANCED = (
+    Question(("n",), 3),
+    Question(("ami",), 4),
+    Question(("t",), 5),
+    Question(("n", "ami", "t"), 6),
+)
+UNBALANCED = (
+    Question(("n",), 7),
+    Question(("n_synthetic",), 8),
+    Question(("ami",), 9),
+    Question(("t",), 10),
+    Question(("n", "n_synthetic", "ami", "t"), 11),
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A formula with its mean squared errors, F1 in [0, 1]."""
+
+    words: str
+    expression: Expression
+    mse: float  # on the cells it was fitted to
+    held_out: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answers to one question."""
+
+    question: Question
+    n_cells: int
+    ranges: dict[str, tuple[float, float]]
+    judged: tuple[Judged, ...]
+    forms: dict[str, int]  # how many seeds found each form
+
+
+def findings(
+    table: Mapping[str, Floats],
+    questions: Sequence[Question],
+    *,
+    engine: str,
+    seeds: Sequence[int],
+    population: int = 1000,
+) -> Iterator[Finding]:
+    """Yield the answers to questions about a study's cells."""
+    for question in questions:
+        rows = with_single_tasks(table) if question.names == ("t",) else table
+        inputs = np.column_stack([rows[name] for name in question.names])
+        order = np.random.default_rng(0).permutation(len(inputs))
+        n_held = max(1, round(HELD_OUT * len(inputs)))
+        held, kept = order[:n_held], order[n_held:]
+        found = discover_repeatedly(
+            inputs[kept],
+            rows["f1"][kept],
+            question.names,
+            engine=engine,
+            seeds=seeds,
+            population=population,
+        )
+        yield _judge(question, found, inputs, rows["f1"], kept, held)
+
+
+def _judge(
+    question: Question,
+    found: Discovery,
+    inputs: Floats,
+    outputs: Floats,
+    kept: NDArray[np.int64],
+    held: NDArray[np.int64],
+) -> Finding:
+    x, y, names = inputs[kept], outputs[kept], question.names
+    paper = published(question.equation)
+    candidates = [
+        ("found", choose(found.front).expression),
+        (f"paper, equation {question.equation}", paper),
+        ("its form, constants refitted", paper.refitted(x, y)),
+        ("power law", power_law_baseline(x, y, names)),
+        ("constant", constant_baseline(y, names)),
+    ]
+    judged = []
+    for words, expression in candidates:
+        errors = (expression(inputs) - outputs) ** 2
+        judged.append(
+            Judged(words, expression, float(errors[kept].mean()), float(errors[held].mean()))
+        )
+    return Finding(question, len(outputs), found.ranges, tuple(judged), found.frequency)
+
+
+def choose(front: Sequence[Formula]) -> Formula:
+    """Return the smallest formula of a front whose error held out is nearly the least."""
+    least = min(formula.holdout_mse for formula in front)
+    return next(formula for formula in front if formula.holdout_mse <= NEARLY_BEST * least)

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.formulas.published import EQUATIONS, published
+from analysis.models import Run, Study
+from analysis.mtl_simulation.cells import SimulatedRun, cell_table, with_single_tasks
+from analysis.mtl_simulation.findings import Question, findings
+
+
+def _run(n, t, alpha, seed, *, ami):
+    f1 = 0.0069 * np.sqrt(n) + 0.001 * seed
+    return SimulatedRun(n, 0, t, alpha, seed, f1, f1 - 0.01, ami)
+
+
+RUNS = [
+    _run(n, t, alpha, seed, ami=alpha**2)
+    for n in (500, 1000, 2000, 4000)
+    for t in (2, 4)
+    for alpha in (0.6, 0.9)
+    for seed in (0, 1)
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "values", "percent"),
+    [
+        (3, {"n": 10_000}, 69.0),
+        (4, {"ami": 0.5}, 47.14),
+        (5, {"t": 9}, 60.0),
+        (6, {"n": 4000, "ami": 0.5, "t": 2}, 45.60),
+        (7, {"n": 1600}, 40.0),
+        (8, {"n_synthetic": 3600}, 41.4),
+        (9, {"ami": 0.5}, 38.46),
+        (10, {"t": 4}, 31.28),
+        (11, {"n": 1000, "n_synthetic": 2000, "ami": 0.5, "t": 9}, 30.74),
+    ],
+)
+def test_equations_of_the_paper_by_hand(number, values, percent):
+    row = np.array([[float(values[name]) for name in EQUATIONS[number][1]]])
+    assert published(number)(row)[0] == pytest.approx(percent / 100, abs=2e-4)
+
+
+def test_a_cell_is_the_mean_of_its_seeds():
+    table = cell_table(RUNS)
+    assert len(table["f1"]) == 16
+    first = 0.0069 * np.sqrt(500)
+    assert table["f1"][0] == pytest.approx(first + 0.0005)
+    assert table["n_synthetic"].tolist() == table["n"].tolist()
+
+
+def test_the_real_task_alone_is_a_row_of_one_task():
+    table = with_single_tasks(cell_table(RUNS))
+    assert table["t"].tolist()[-4:] == [1, 1, 1, 1]
+    assert table["f1"][-4] == pytest.approx(0.0069 * np.sqrt(500) + 0.0005 - 0.01)
+
+
+def test_a_planted_formula_is_found_and_beats_the_constant():
+    (found,) = findings(cell_table(RUNS), [Question(("n",), 3)], engine="operon", seeds=[0])
+    errors = {judged.words: judged.held_out for judged in found.judged}
+    assert errors["paper, equation 3"] == pytest.approx(0.0005**2)
+    assert errors["found"] < 1e-6
+    assert errors["constant"] > 0.001
+    assert found.ranges == {"n": (500, 4000)}
+
+
+@pytest.mark.django_db
+def test_the_command_writes_tables_and_the_plots_of_figure_3(tmp_path):
+    study = Study.objects.create(name="planted", kind="mtl_simulation", note="everything")
+    for i, run in enumerate(RUNS):
+        settings = {"n": run.n, "n_synthetic": 0, "n_tasks": run.n_tasks, "alpha": run.alpha}
+        final = {"f1_multi": run.f1_multi, "f1_single": run.f1_single, "ami_arithmetic": run.ami}
+        Run.objects.create(
+            study=study, key=str(i), settings=settings, seed=run.seed, state="finished", final=final
+        )
+    call_command("study_formulas", "planted", "--seeds", "0", "--population", "60", "-o", tmp_path)
+    text = (tmp_path / "formulas.md").read_text(encoding="utf-8")
+    assert "paper, equation 6" in text
+    assert "32 runs, 2 seeds" in text
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [
+        "formulas_planted_ami.png",
+        "formulas_planted_n.png",
+        "formulas_planted_tasks.png",
+    ]
+
+
+@pytest.mark.django_db
+def test_a_study_that_was_never_swept_is_refused(tmp_path):
+    with pytest.raises(CommandError, match="No study 'nothing'"):
+        call_command("study_formulas", "nothing", "-o", tmp_path)
