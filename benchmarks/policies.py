@@ -92,6 +92,9 @@ def _study(
         f"| {'' if name == 'RANDOM' else f'{int((_world_means(found) > random).sum())} of 10'} |"
         for name, found in games.items()
     ]
+    exp3, learned, oracle = (
+        _world_means(games[name]).mean() - random.mean() for name in ("EXP3.S", "LEARNED", "ORACLE")
+    )
     weights = [f"| {w} | {_world_means(found).mean():.3f} |" for w, found in grid.items()]
     return f"""# Task selection policies in the MTL bandit
 
@@ -112,6 +115,10 @@ The entropy weight decides (seed 0 alone):
 ![Mean score over time](bandit.png)
 
 Each line is the median over worlds and seeds, the band holds the middle half of them.
+
+Exp3.S differs from RANDOM by {exp3:+.3f}, LEARNED by {learned:+.3f}, ORACLE by {oracle:+.3f}. The
+paper's order is RANDOM and Exp3.S alike, LEARNED above them, ORACLE best. It reports an entropy
+weight of 0.2 as best of its grid and gives no number of steps; here 0.25 is, and 0.2 is not enough.
 """
 
 
