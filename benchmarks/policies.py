@@ -116,7 +116,7 @@ The entropy weight decides (seed 0 alone):
 
 Each line is the median over worlds and seeds, the band holds the middle half of them.
 
-Exp3.S differs from RANDOM by {exp3:+.3f}, LEARNED by {learned:+.3f}, ORACLE by {oracle:+.3f}. The
+Exp3.S differs from RANDOM by {exp3:+.2f}, LEARNED by {learned:+.2f}, ORACLE by {oracle:+.2f}. The
 paper's order is RANDOM and Exp3.S alike, LEARNED above them, ORACLE best. It reports an entropy
 weight of 0.2 as best of its grid and gives no number of steps; here 0.25 is, and 0.2 is not enough.
 """

@@ -125,11 +125,11 @@ def _interval(design: Floats, gains: Floats) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(0)
     n_seeds, n_rows = gains.shape
     centre = _fit(design, gains.mean(axis=0))
-    found = np.empty((N_BOOTSTRAP, design.shape[1]))
-    for i in range(N_BOOTSTRAP):
-        drawn = rng.integers(n_seeds, size=(n_seeds, 1))
-        rows = rng.integers(n_rows, size=(n_seeds, n_rows))
-        found[i] = _fit(design[rows.ravel()], gains[drawn, rows].ravel())
+    drawn = rng.integers(n_seeds, size=(N_BOOTSTRAP, n_seeds, 1))
+    rows = rng.integers(n_rows, size=(N_BOOTSTRAP, n_seeds, n_rows))
+    designs = design[rows].reshape(N_BOOTSTRAP, -1, design.shape[1])
+    again = gains[drawn, rows].reshape(N_BOOTSTRAP, -1, 1)
+    found = (np.linalg.pinv(designs) @ again)[..., 0]
     wide = centre + (found - centre) * np.sqrt(n_seeds / (n_seeds - 1))
     low, high = np.quantile(wide, [0.025, 0.975], axis=0)
     return low, high
