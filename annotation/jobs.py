@@ -24,6 +24,7 @@ RUNNERS = {  # kind -> function(job, progress) that does the work and finishes t
     Job.Kind.IMPORT: "annotation.corpus_jobs.run_import",
     Job.Kind.EXPORT: "annotation.corpus_jobs.run_export",
     Job.Kind.ROUND: "annotation.rounds.running.run_round",
+    Job.Kind.ADVICE: "annotation.advice_jobs.run_advice",
 }
 MAX_TRIES = 5
 REPORT_SECONDS = 1.0

@@ -80,6 +80,10 @@ LAUNCH = documented(
     answers={201: shapes.RoundShape},
     errors=_CHANGES,
 )
+ADVICE = documented(tag="rounds", answers={200: shapes.AdviceShape})
+ASK_ADVICE = documented(
+    tag="rounds", body=shapes.AdviceBody, answers={202: shapes.AdviceShape}, errors=_CHANGES
+)
 ROUND = documented(tag="rounds", answers={200: shapes.RoundShape})
 ROUND_ASKS = documented(
     tag="rounds", answers={200: shapes.RoundAskPage}, errors=_READS, parameters=PAGE

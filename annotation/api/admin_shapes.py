@@ -185,3 +185,13 @@ class JobShape(Shape):
     n_total = s.IntegerField(allow_null=True)
     message = s.CharField(allow_blank=True)
     result = s.DictField()
+
+
+class AdviceBody(Shape):
+    method = s.ChoiceField(["trained", "gradients"], required=False)
+
+
+class AdviceShape(Shape):
+    advice = s.DictField(allow_null=True)
+    words = s.ListField(child=s.CharField())
+    job = JobShape(allow_null=True)

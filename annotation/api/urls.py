@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 
 from annotation.api import (
     adjudication,
+    advice,
     collection,
     corpora,
     docs,
@@ -51,6 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "projects/<key:project_id>/adjudication/<key:sentence_id>/",
         adjudication.CaseView.as_view(),
     ),
+    path("projects/<key:project_id>/advice/", advice.AdviceView.as_view()),
     path("projects/<key:project_id>/agreement/", adjudication.AgreementView.as_view()),
     path("projects/<key:project_id>/jobs/<key:job_id>/", jobs.JobView.as_view()),
     path("projects/<key:project_id>/jobs/<key:job_id>/cancel/", jobs.CancelJobView.as_view()),

@@ -16,7 +16,7 @@ from annotation.models import Job, Project
 from annotation.pages.frame import render_in_project
 from annotation.pages.import_form import ImportForm, values_of_job
 from annotation.selectors.access import get_project
-from annotation.selectors.jobs import corpus_jobs_of
+from annotation.selectors.jobs import paged_jobs_of
 from annotation.selectors.workers import alive_workers
 from annotation.services.jobs import OPEN, cancel_job
 
@@ -27,6 +27,8 @@ from annotation.services.jobs import OPEN, cancel_job
 def job_page(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse:
     """Show a job: its progress while it is open, its result afterwards."""
     project, job = _find(request, project_id, job_id)
+    if job.kind == Job.Kind.ADVICE:
+        return redirect("advice", project.pk)
     context: dict[str, Any] = {
         "job": job,
         "is_open": job.state in OPEN,
@@ -85,4 +87,4 @@ def job_file(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse
 
 def _find(request: HttpRequest, project_id: int, job_id: int) -> tuple[Project, Job]:
     project = get_project(request.user, project_id)
-    return project, get_object_or_404(corpus_jobs_of(project), pk=job_id)
+    return project, get_object_or_404(paged_jobs_of(project), pk=job_id)

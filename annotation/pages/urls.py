@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from annotation.pages import (
     account,
     adjudicating,
+    advising,
     agreeing,
     annotate,
     browsing,
@@ -49,6 +50,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<int:project_id>/annotate/", annotate.annotate, name="annotate"),
     path("projects/<int:project_id>/dashboard/", projects.dashboard_data, name="dashboard-data"),
     path("projects/<int:project_id>/adjudicate/", adjudicating.adjudicate, name="adjudicate"),
+    path("projects/<int:project_id>/advice/", advising.advice, name="advice"),
     path("projects/<int:project_id>/agreement/", agreeing.agreement, name="agreement"),
     path("projects/<int:project_id>/rounds/", rounds.rounds, name="rounds"),
     path("projects/<int:project_id>/rounds/plan/", rounds.plan, name="plan-round"),

@@ -23,6 +23,11 @@ def jobs_of(project: Project) -> QuerySet[Job]:
     return project.jobs.select_related("created_by").order_by("-pk")
 
 
+def paged_jobs_of(project: Project) -> QuerySet[Job]:
+    """Return a project's jobs that pages follow by their number; rounds have pages of their own."""
+    return jobs_of(project).exclude(kind=Job.Kind.ROUND)
+
+
 def corpus_jobs_of(project: Project) -> QuerySet[Job]:
     """Return a project's imports and exports, the newest first."""
     return jobs_of(project).filter(kind__in=(Job.Kind.IMPORT, Job.Kind.EXPORT))

@@ -19,7 +19,7 @@ OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "new-project"}
 FOR_ANNOTATORS = "overview annotate"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
-    " rounds round round-status dashboard-data adjudicate agreement"
+    " rounds round round-status dashboard-data adjudicate agreement advice"
     " studies study"
 )
 FOR_OWNERS = (

@@ -1,0 +1,85 @@
+"""Task advice from a job: measured, shown, refused."""
+
+import pytest
+
+from analysis.surrogate import advice as surrogate_advice
+from analysis.surrogate.advice import Advice, Effect, Target
+from annotation.advice_jobs import start_advice
+from annotation.errors import Conflict, InvalidInput
+from annotation.models import Task
+from annotation.selectors.advice import effect_rows, known_advice
+from tests.annotation.rounds.conftest import TINY, import_demo
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MEASURED = Advice(
+    effects=(
+        Effect("Slots", "Intent", 1.5, 0.4, 2.6),
+        Effect("Intent", "Slots", -0.8, -1.4, -0.2),
+    ),
+    targets=(
+        Target("Slots", "F1", 80.0, 79.2, 60),
+        Target("Intent", "accuracy", 90.0, 91.5, 60),
+    ),
+    too_few={},
+    method="trained",
+    n_trainings=15,
+    n_seeds=5,
+    cpu_seconds=1.0,
+)
+
+
+def test_a_worker_measures_the_tasks_of_a_project(project, work):
+    import_demo(project, n=60, labelled=True)
+    project.round_defaults = TINY
+    project.save()
+    job = start_advice(project=project, method="gradients", created_by=None)
+    work()
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("done", "")
+    known = known_advice(project)
+    assert known.done == job
+    assert {target["task"] for target in job.result["targets"]} == {"Slots", "Intent"}
+    assert len(known.words) == 2
+
+
+def test_the_page_says_who_helps_whom_and_draws_it(project, work, people, client, monkeypatch):
+    monkeypatch.setattr(surrogate_advice, "advise", lambda *args, **options: MEASURED)
+    client.force_login(people[0])
+    page = client.get(f"/projects/{project.pk}/advice/").content.decode()
+    assert "Nothing measured yet" in page
+    assert client.post(f"/projects/{project.pk}/advice/").status_code == 302
+    page = client.get(f"/projects/{project.pk}/advice/").content.decode()
+    assert "Waiting for a free worker" in page
+    work()
+    page = client.get(f"/projects/{project.pk}/advice/").content.decode()
+    assert "Train Intent with Slots (+1.5 accuracy, 95 % interval 0.4 to 2.6)" in page
+    assert 'data-tone="bad" data-strength="2"' in page
+    job = project.jobs.get(kind="advice")
+    assert client.get(f"/projects/{project.pk}/jobs/{job.pk}/").url.endswith("/advice/")
+
+
+def test_cells_are_coloured_only_where_the_interval_leaves_no_doubt():
+    doubtful = Advice(
+        effects=(Effect("Slots", "Intent", 1.5, -0.4, 2.6),),
+        targets=MEASURED.targets,
+        too_few={},
+        method="trained",
+        n_trainings=15,
+        n_seeds=5,
+        cpu_seconds=1.0,
+    )
+    slots, intent = effect_rows(doubtful.to_dict())
+    assert intent["cells"][0]["tone"] == "open"
+    assert slots["cells"] == [{"is_itself": True}, {"is_itself": False}]
+
+
+def test_one_measuring_at_a_time_of_two_tasks_at_least_by_a_known_method(project):
+    start_advice(project=project, method="trained", created_by=None)
+    with pytest.raises(Conflict, match="already"):
+        start_advice(project=project, method="trained", created_by=None)
+    with pytest.raises(InvalidInput, match="Known: trained, gradients"):
+        start_advice(project=project, method="guessing", created_by=None)
+    Task.objects.filter(project=project, name="Intent").delete()
+    with pytest.raises(InvalidInput, match="only one"):
+        start_advice(project=project, method="trained", created_by=None)
