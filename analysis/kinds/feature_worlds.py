@@ -66,45 +66,50 @@ def pool_files(settings: Mapping[str, Any]) -> list[Path]:
 
 def _weak_supervision(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
     """Labelling sources as tasks that vote on training sentences; gold labels as ``gold``."""
-    rows = [
-        {**json.loads(line), "part": part}
-        for part in ("train", "dev", "test")
-        for line in (Path(settings["folder"]) / f"{part}.jsonl").open(encoding="utf-8")
-    ]
-    rng = np.random.default_rng(0)
-    train = [i for i, row in enumerate(rows) if row["part"] == "train"]
-    kept = set(rng.permutation(train)[: settings["n_train"]].tolist())
-    rows = [row for i, row in enumerate(rows) if row["part"] != "train" or i in kept]
-    vectors = sentence_vectors(
-        [row["text"].split() or ["."] for row in rows], EncoderConfig(), cache_dir
-    )
+    rows = _weak_rows(Path(settings["folder"]), settings["n_train"])
+    sentences = [row["text"].split() or ["."] for row in rows]
+    vectors = sentence_vectors(sentences, EncoderConfig(), cache_dir)
+    is_train = np.array([row["part"] == "train" for row in rows])
     votes = np.array([row["weak_labels"] for row in rows])
-    voting = votes * 1
-    voting[[row["part"] != "train" for row in rows]] = ABSTAIN
-    activity = (voting != ABSTAIN).sum(axis=0)
-    active = [
-        j for j in np.argsort(-activity, kind="stable") if activity[j] >= settings["min_votes"]
-    ]
-    names = [f"source {j}" for j in active[: settings["most_sources"]]]
-    inputs, targets, parts, start = [vectors], [[row["label"] for row in rows]], {}, len(rows)
-    gold = np.array([i for i, row in enumerate(rows) if row["part"] != "train"])
-    parts["gold"] = gold
-    for name, j in zip(names, active, strict=False):
-        voted = np.flatnonzero(voting[:, j] != ABSTAIN)
-        inputs.append(vectors[voted])
-        targets.append(voting[voted, j].tolist())
-        parts[name] = np.arange(start, start + len(voted))
-        start += len(voted)
-    labels = np.concatenate([np.array(part) for part in targets])
-    n_classes = int(labels.max()) + 1
+    votes[~is_train] = ABSTAIN
+    copies = [np.arange(len(rows))]  # a sentence appears once, and again for each vote on it
+    targets = [np.array([row["label"] for row in rows])]
+    parts = {"gold": np.flatnonzero(~is_train)}
+    for source in _busiest(votes, settings["min_votes"], settings["most_sources"]):
+        voted = np.flatnonzero(votes[:, source] != ABSTAIN)
+        start = sum(len(part) for part in copies)
+        parts[f"source {source}"] = np.arange(start, start + len(voted))
+        copies.append(voted)
+        targets.append(votes[voted, source])
+    labels = np.concatenate(targets)
     return Pool(
-        principal(np.concatenate(inputs), settings["n_features"]),
+        principal(vectors[np.concatenate(copies)], settings["n_features"]),
         labels,
         parts,
         dict.fromkeys(parts, 0),
-        dict.fromkeys(parts, n_classes),
+        dict.fromkeys(parts, int(labels.max()) + 1),
         np.zeros(len(labels), dtype=np.int64),
     )
+
+
+def _weak_rows(folder: Path, n_train: int) -> list[dict[str, Any]]:
+    """Return some training rows and all development and test rows, each with its part."""
+    rows = [
+        {**json.loads(line), "part": part}
+        for part in ("train", "dev", "test")
+        for line in (folder / f"{part}.jsonl").read_text(encoding="utf-8").split("\n")
+        if line  # not splitlines: a text may hold other line breaks
+    ]
+    train = [i for i, row in enumerate(rows) if row["part"] == "train"]
+    kept = set(np.random.default_rng(0).permutation(train)[:n_train].tolist())
+    return [row for i, row in enumerate(rows) if row["part"] != "train" or i in kept]
+
+
+def _busiest(votes: Ints, least: int, most: int) -> list[int]:
+    """Return the sources with enough votes, the busiest first."""
+    counts = (votes != ABSTAIN).sum(axis=0)
+    order = np.argsort(-counts, kind="stable")
+    return [int(source) for source in order if counts[source] >= least][:most]
 
 
 def _text(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
