@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,16 @@ def _load(settings: Mapping[str, Any]) -> "Laboratory":
 
 
 def _fingerprint(settings: Mapping[str, Any]) -> str:
+    paths = [Path(settings[name]) for name in (*FILES, "vectors")]
+    return _hash_of(tuple((path, path.stat().st_mtime_ns) for path in paths if path.is_file()))
+
+
+@lru_cache(maxsize=64)
+def _hash_of(files: tuple[tuple[Path, int], ...]) -> str:
+    """Return the hash of files that last changed at these times; many runs name the same ones."""
     digest = hashlib.sha256()
-    for path in (Path(settings[name]) for name in (*FILES, "vectors")):
-        if path.is_file():
-            digest.update(path.read_bytes())
+    for path, _ in files:
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
