@@ -17,7 +17,6 @@ from annotation.models import Project, Sentence
 from annotation.pages.frame import render_in_project
 from annotation.selectors.access import get_project
 from annotation.selectors.adjudication import TaskCase, adjudication_case, disputes
-from annotation.selectors.agreement import project_agreement
 from annotation.selectors.project_view import describe_project
 from annotation.services.adjudicating import decide, settle_agreed
 
@@ -35,9 +34,8 @@ def adjudicate(request: HttpRequest, project_id: int) -> HttpResponse:
     sentence_id = _number(wanted) if wanted else (found[0].sentence_id if found else None)
     context: dict[str, Any] = {"n_left": len(found), "queue": [d.sentence_id for d in found[:50]]}
     if sentence_id is not None:
-        context |= _case_context(project, find_sentence(project, sentence_id))
-    else:
-        context["agreement"] = project_agreement(project)
+        sentence = find_sentence(project, sentence_id)
+        context |= _case_context(project, sentence, is_again=bool(wanted))
     return render_in_project(request, "annotation/adjudicate.html", project, "adjudicate", context)
 
 
@@ -72,7 +70,8 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _case_context(project: Project, sentence: Sentence) -> dict[str, Any]:
+def _case_context(project: Project, sentence: Sentence, *, is_again: bool) -> dict[str, Any]:
+    """Return a sentence and its cases; those with gold are open only to be decided again."""
     cases = adjudication_case(project, sentence)
     people = sorted({person for case in cases for person in case.answers})
     described = describe_project(project)
@@ -92,18 +91,23 @@ def _case_context(project: Project, sentence: Sentence) -> dict[str, Any]:
     return {
         "sentence": sentence,
         "people": people,
-        "cases": [_shown_case(case) for case in cases],
+        "cases": [_shown_case(case, is_again=is_again) for case in cases],
         "shown": shown,
         "decisions": {
             "tokens": sentence.tokens,
-            "cases": [asdict(case) for case in cases if case.differences],
+            "cases": [asdict(case) for case in cases if _is_open(case, is_again=is_again)],
         },
     }
 
 
-def _shown_case(case: TaskCase) -> dict[str, Any]:
+def _is_open(case: TaskCase, *, is_again: bool) -> bool:
+    return bool(case.differences) and (is_again or not case.gold_source)
+
+
+def _shown_case(case: TaskCase, *, is_again: bool) -> dict[str, Any]:
     return {
         **asdict(case),
+        "is_open": _is_open(case, is_again=is_again),
         "n_differences": len(case.differences),
         "tasks": [case.task],
         "is_mirrored": case.kind == "tree" and len(case.answers) == 2,

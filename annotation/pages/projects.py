@@ -12,9 +12,11 @@ from django.views.decorators.http import require_GET
 from annotation.models import Project, Role
 from annotation.pages.frame import page_of, render_in_project
 from annotation.selectors.access import RANKS, get_project
-from annotation.selectors.dashboard import budget, dashboard, people, suggestion_counts
+from annotation.selectors.dashboard import budget, dashboard
+from annotation.selectors.people import people, suggestion_counts
 from annotation.selectors.progress import ProjectCard, project_card, project_cards
 from annotation.selectors.round_table import round_rows
+from annotation.selectors.suggestion_bias import suggestion_bias
 from annotation.selectors.workers import alive_workers
 
 
@@ -60,6 +62,7 @@ def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
         "tasks": list(project.tasks.values_list("name", flat=True)),
         "budget": budget(project),
         "suggested": suggestion_counts(project),
+        "bias": suggestion_bias(project),
         "people": people(project),
     }
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Count, Max, Sum
+from django.db.models import Sum
 
 from annotation.agreement.units import items_of, label_of
 from annotation.models import Annotation, Ask, Progress, Project, Queue, Round, Submission, Task
+from annotation.selectors.people import people, suggestion_counts
 
 METRICS = {
     "spans": "F1",
@@ -200,59 +201,3 @@ def budget(project: Project) -> dict[str, Any] | None:
         "median_seconds": times[len(times) // 2] if times else None,
         "all_minutes": (everything["seconds"] or 0) / 60,
     }
-
-
-def suggestion_counts(project: Project) -> dict[str, Any]:
-    """Return what became of suggestions, and how fast shown and blind asks were answered."""
-    totals: Counter[str] = Counter()
-    shown: list[float] = []
-    blind: list[float] = []
-    rows = Submission.objects.filter(project=project, number=1).order_by("-id")[:3000]
-    for counts, seconds, is_blind in rows.values_list(
-        "suggestions", "seconds", "lease__ask__is_blind"
-    ):
-        for task_counts in counts.values():
-            totals.update(task_counts)
-        (blind if is_blind else shown).append(seconds)
-    return {
-        "seen": totals["seen"],
-        "accepted": totals["accepted"],
-        "edited": totals["edited"],
-        "rejected": totals["rejected"],
-        "n_shown": len(shown),
-        "n_blind": len(blind),
-        "seconds_shown": float(np.median(shown)) if shown else None,
-        "seconds_blind": float(np.median(blind)) if blind else None,
-    }
-
-
-def people(project: Project) -> list[dict[str, Any]]:
-    """Return what each person did: in the current queue, in all, how fast, when last."""
-    current = Queue.objects.filter(project=project, is_current=True).first()
-    now = (
-        dict(Progress.objects.filter(queue=current).values_list("annotator_id", "n_done"))
-        if current
-        else {}
-    )
-    rows = (
-        Submission.objects.filter(project=project)
-        .values("annotator_id", "annotator__username")
-        .annotate(n=Count("lease", distinct=True), last=Max("submitted_at"))
-        .order_by("-n")
-    )
-    return [
-        {
-            "name": row["annotator__username"],
-            "this_round": now.get(row["annotator_id"], 0),
-            "all": row["n"],
-            "median_seconds": _median_seconds(project, row["annotator_id"]),
-            "last_seen": row["last"].isoformat(),
-        }
-        for row in rows
-    ]
-
-
-def _median_seconds(project: Project, annotator_id: int) -> float | None:
-    times = Submission.objects.filter(project=project, annotator=annotator_id).order_by("-id")
-    values = sorted(times.values_list("seconds", flat=True)[:500])
-    return values[len(values) // 2] if values else None

@@ -14,14 +14,8 @@ from django.conf import settings
 from annotation.agreement import measure_agreement
 from annotation.agreement.report import Score
 from annotation.models import Annotation, Project, Suggestion, Task
+from annotation.selectors.agreement import MAIN_MEASURES
 
-MAIN_MEASURES = {
-    "spans": "f1",
-    "relations": "f1",
-    "tree": "las",
-    "classes": "accuracy",
-    "tags": "accuracy",
-}
 PERSON, MODEL = "person", "model"
 MOST_SENTENCES = 1000  # newest first, of each side
 

@@ -102,6 +102,10 @@ def test_an_answer_is_edited_and_what_breaks_the_rules_is_refused(open_page, pro
     page.get_by_role("button", name="Save gold and next").click()
     expect(entities.get_by_text("gold, adjudicated")).to_be_visible()
     assert _gold() == {"Entities": []}
+    expect(entities.get_by_role("button", name="Edit")).to_have_count(0)
+    expect(page.locator("[data-count]")).to_have_text("0 of 2 decided")
+    entities.get_by_role("link", name="Decide again").click()
+    expect(page.locator("[data-count]")).to_have_text("0 of 4 decided")
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
