@@ -128,7 +128,8 @@ def _judged(
     kept: NDArray[np.int64],
     held: NDArray[np.int64],
 ) -> Formula:
-    errors = (expression(inputs) - outputs) ** 2
+    with np.errstate(over="ignore"):  # a formula that explodes is left out by its error
+        errors = (expression(inputs) - outputs) ** 2
     return Formula(
         expression,
         expression.complexity,

@@ -5,6 +5,7 @@ from analysis.errors import AnalysisError
 from analysis.formulas import discover, discover_repeatedly, power_law_baseline
 from analysis.formulas.engines import _from_program
 from analysis.formulas.expressions import Expression, parse
+from analysis.formulas.published import published
 
 RNG = np.random.default_rng(0)
 N = RNG.integers(50, 10_000, size=150).astype(float)
@@ -27,19 +28,32 @@ def test_the_front_gets_larger_and_better():
     assert errors == sorted(errors, reverse=True)
 
 
-def test_data_like_equation_6_is_fitted_to_within_twice_its_noise():
+def _equation_6(rng, size):
+    n = rng.integers(500, 20_000, size=size).astype(float)
+    rows = np.column_stack([n, rng.uniform(0.1, 1, size), rng.integers(2, 16, size).astype(float)])
+    return rows, published(6)(rows)
+
+
+def test_equation_6_with_noise_is_found_to_within_twice_the_noise_on_new_rows():
     rng = np.random.default_rng(3)
-    n = rng.integers(100, 5000, size=300).astype(float)
-    ami = rng.uniform(0.05, 1, size=300)
-    clean = 0.01 * (0.5 * np.sqrt(n) + 20 * np.sqrt(ami))
-    noise = 0.01 * clean.std()
-    y = clean + noise * rng.normal(size=300)
+    rows, clean = _equation_6(rng, 200)
+    noise = 0.01 * clean.mean()
+    y = clean + noise * rng.normal(size=200)
+    front = discover(rows, y, ["n", "ami", "t"], engine="operon", seed=0)
+    new_rows, new_clean = _equation_6(rng, 500)
+    errors = front[-1].expression(new_rows) - new_clean - noise * rng.normal(size=500)
+    assert np.mean(errors**2) < 2 * noise**2
+    assert np.var(new_clean) > 100 * noise**2
+
+
+def test_several_seeds_are_told_beside_the_baselines_and_their_range():
     found = discover_repeatedly(
-        np.column_stack([n, ami]), y, ["n", "ami"], engine="operon", seeds=[0, 1]
+        N[:, None], SQRT, ["n"], engine="operon", seeds=[0, 1], population=100, generations=5
     )
-    assert min(formula.holdout_mse for formula in found.front) < 2 * noise**2
-    assert found.constant.holdout_mse > 100 * noise**2
-    assert found.ranges["n"] == (n.min(), n.max())
+    assert found.front[-1].holdout_mse < found.constant.holdout_mse
+    assert found.power_law.holdout_mse < 1e-6  # the data are a power of n
+    assert found.ranges == {"n": (N.min(), N.max())}
+    assert max(found.frequency.values()) <= 2
 
 
 def test_constants_are_refitted_by_least_squares():
