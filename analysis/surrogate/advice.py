@@ -125,6 +125,8 @@ def in_words(advice: Advice) -> list[str]:
 
 def _target_in_words(advice: Advice, target: Target) -> str:
     effects = [effect for effect in advice.effects if effect.target == target.task]
+    if not effects and target.parent:
+        return f"Train {target.task} with {target.parent}, whose spans it links."
     if not effects:
         return f"Not enough labels to tell what helps {target.task}."
     helping = sorted((e for e in effects if e.verdict == "helps"), key=lambda e: -e.points)

@@ -127,6 +127,18 @@ def test_real_models_give_an_effect_for_every_pair(method):
     assert len(in_words(advice)) == 2
 
 
+@pytest.mark.parametrize("method", ["trained", "gradients"])
+def test_relations_are_always_trained_with_their_spans(method):
+    examples = [
+        Example(e.tokens, {"NER": [[0, 1, "city"], [2, 3, "city"]], "RE": [[0, 1, 2, 3, "near"]]})
+        for e in EXAMPLES[:44]
+    ]
+    advice = advise(examples, [NER, RE], TINY, method=method, seeds=(0, 1))
+    assert [(e.source, e.target) for e in advice.effects] == [("RE", "NER")]
+    assert [t.parent for t in advice.targets] == [None, "NER"]
+    assert in_words(advice)[1] == "Train RE with NER, whose spans it links."
+
+
 def test_tasks_with_few_labels_are_left_out_and_named():
     examples = [Example(e.tokens, {"mood": e.labels["mood"]}, e.id) for e in EXAMPLES]
     advice = advise(examples, [MOOD, POS], TINY)
