@@ -124,7 +124,7 @@ def _read_token(request: Request) -> str:
 
 
 def _idempotency_key(request: Request) -> str:
-    key = request.META.get("HTTP_IDEMPOTENCY_KEY", "").strip()
+    key: str = request.META.get("HTTP_IDEMPOTENCY_KEY", "").strip()
     if not key or len(key) > MAX_KEY or not key.isprintable():
         raise InvalidInput(
             [
