@@ -31,15 +31,15 @@ def _require_data(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 @pytest.mark.parametrize("scale", ["", "small"])
-def test_a_dry_run_lists_every_run_and_estimates(
+def test_a_dry_run_lists_the_runs_and_estimates(
     path, scale, monkeypatch, capsys, tmp_path, settings
 ):
     _require_data(path)
     settings.TANDEM_HOME = tmp_path
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("analysis.management.commands.run_sweep.SerialExecutor", OneSecondRuns)
-    call_command("run_sweep", str(path), "--scale", scale, "--dry-run", "--workers", "2")
-    n = len(list(read_study(path, scale=scale).runs()))
+    call_command("run_sweep", str(path), "--scale", scale, "--dry-run", "--limit", "200")
+    n = min(200, sum(1 for _ in read_study(path, scale=scale).runs()))
     printed = capsys.readouterr().out
     assert f"{n} runs, {n - 1} left. One took 1.0 s" in printed
     assert printed.count("seed=") == n
