@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_records
 from analysis.simulator.sentences import token_labels
 from analysis.sweep.kinds import Row, StudyKind, register
@@ -32,6 +33,16 @@ TRAINING = {
     "patience": 5,
     "look_every": 1,
 }
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    from analysis.mtl_simulation import Cell, Shape, Training
+
+    Cell(**{name: settings[name] for name in CELL})
+    Training(**{name: settings[name] for name in TRAINING})
+    Shape(vector_width=1, n_labels=2, **{name: settings[name] for name in SHAPE})
+    if settings["repeats"] < 1:
+        raise AnalysisError(f"repeats is {settings['repeats']}: at least 1 is needed.")
 
 
 def _run(settings: Mapping[str, Any], seed: int, data: "Laboratory") -> Iterator[Row]:
@@ -107,6 +118,7 @@ MTL_SIMULATION = register(
         run=_run,
         load=_load,
         fingerprint=_fingerprint,
+        check=_check,
         data_keys=(*FILES, *DATA),
     )
 )

@@ -27,6 +27,10 @@ class Cell:
     n_synthetic: int = 0  # labelled tokens of each simulated task; 0 = n, balanced
 
     def __post_init__(self) -> None:
+        if self.n < 1:
+            raise AnalysisError(f"n is {self.n}: the real task needs labelled tokens.")
+        if not 0 <= self.alpha <= 1:
+            raise AnalysisError(f"alpha is a probability; {self.alpha} is not in [0, 1].")
         if self.n_tasks < 2:
             raise AnalysisError(f"n_tasks is {self.n_tasks}: the real task and at least one more.")
         if self.n_synthetic and self.n_synthetic < self.n:

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from analysis.errors import AnalysisError
 from analysis.mtl_simulation.lstm import centre_states
 
 Parameters = dict[str, Tensor]
+LEAST = {"units": 1, "dense_units": 1, "shared_layers": 0, "private_layers": 0, "context": 0}
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class Shape:
     shared_layers: int = 1
     private_layers: int = 1
     context: int = 3
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            if getattr(self, name) < least:
+                raise AnalysisError(f"{name} is {getattr(self, name)}: at least {least} is needed.")
 
 
 def initial_parameters(shape: Shape, seeds: Sequence[int]) -> Parameters:

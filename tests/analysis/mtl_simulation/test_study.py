@@ -45,6 +45,10 @@ def _final(settings, seed=0):
     return json.loads(json.dumps(rows))[-1]["final"]
 
 
+def _resolve(**changes):
+    return MTL_SIMULATION.resolve({"train": "a", "dev": "b", "test": "c", **changes})
+
+
 def test_a_run_learns_and_says_how_related_its_tasks_were(settings):
     found = _final({**settings, "alpha": 1.0, "n_tasks": 3})
     assert found["f1_single"] > 0.9
@@ -80,7 +84,12 @@ def test_repeats_are_the_mean_of_runs_with_other_seeds(settings):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Cell(n=100, n_tasks=1, alpha=0.9), "at least one more"),
+        (lambda: _resolve(alpha=1.5), "alpha is a probability"),
+        (lambda: _resolve(n_tasks=1), "at least one more"),
+        (lambda: _resolve(units=0), "units is 0"),
+        (lambda: _resolve(epochs=0), "epochs is 0"),
+        (lambda: _resolve(repeats=0), "repeats is 0"),
+        (lambda: _resolve(hidden=5), "no setting 'hidden'"),
         (lambda: Cell(n=100, n_tasks=2, alpha=0.9, n_synthetic=50), "less than n 100"),
         (lambda: MTL_SIMULATION.resolve({"train": "x", "dev": "x"}), "needs the setting 'test'"),
         (lambda: word_vectors("nowhere.vec", ["a"]), "'nowhere.vec' is no file"),
