@@ -83,6 +83,8 @@ def verdict_lines(verdict: AgainstBaseline) -> list[str]:
     best, difference = verdict.best_mean()
     everywhere = ", ".join(f"'{name}'" for name in over_rounds)
     none = f"none does; '{best}' has the best mean over tasks and rounds ({difference:+.3f})"
+    if difference <= 0:
+        none = f"none does, and none has a better mean over tasks and rounds ({difference:+.3f})"
     return [
         "Differences are paired over seeds, with the 95 % interval of a paired bootstrap and p of "
         f"a two-sided paired t-test; * is better with p < {LEVEL}, not corrected for the number "

@@ -65,6 +65,14 @@ def test_where_nobody_does_the_last_line_says_so_and_names_the_best_mean():
     assert "Beats RANDOM" in as_html(_report([*RANDOM, *ONE_SIDED]))
 
 
+def test_where_all_are_worse_no_best_one_is_named():
+    worse = [_run(0, 0.6, 0.7, strategy="MT-MIN"), _run(1, 0.6, 0.8, strategy="MT-MIN")]
+    assert as_markdown(_report([*RANDOM, *worse])).splitlines()[-1] == (
+        "Beats RANDOM on every task: none does, and none has a better mean over tasks and rounds "
+        "(-0.090)."
+    )
+
+
 def test_seeds_that_the_baseline_lacks_do_not_count_and_without_it_there_is_no_verdict():
     verdict = _report([RANDOM[0], *GOOD]).verdict
     assert verdict.at_end["MT-AVG, BLP"]["slots"].n == 1
