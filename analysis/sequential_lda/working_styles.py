@@ -42,7 +42,7 @@ class ActionSequence:
 class Style:
     """A way of working that annotators share."""
 
-    number: int
+    number: int  # its place among the styles, from 0; people are told number + 1
     share: float  # of all sequences
     mean_length: float  # actions in a sequence
     marks: tuple[tuple[str, float, float], ...]  # action, its share here, its share everywhere
@@ -215,7 +215,7 @@ def _notes(annotators: Sequence[Mixture], periods: Sequence[Mixture]) -> list[st
 def _changes(early: Mixture, late: Mixture) -> list[str]:
     """Styles whose intervals in the first and the last period lie apart."""
     return [
-        f"{early.annotator}: style {k} went from {before.mean:.0%} in the period from "
+        f"{early.annotator}: style {k + 1} went from {before.mean:.0%} in the period from "
         f"{early.start:%Y-%m-%d} to {after.mean:.0%} in that from {late.start:%Y-%m-%d}. "
         "Compare some sentences of both; the guidelines, the suggestions or the texts may have "
         "changed."
