@@ -146,7 +146,8 @@ def _target_in_words(advice: Advice, target: Target) -> str:
     if open_ones:
         parts.append(f"not enough labels to tell about {_listed(open_ones)}")
         if len(parts) == 1:
-            return f"Not enough labels to tell whether {_listed(open_ones)} helps {target.task}."
+            verb = "helps" if len(open_ones) == 1 else "help"
+            return f"Not enough labels to tell whether {_listed(open_ones)} {verb} {target.task}."
     return "; ".join(parts) + "."
 
 

@@ -61,6 +61,8 @@ def test_advice_says_what_to_train_with_what_and_what_to_leave_out():
 def test_advice_says_when_there_are_not_enough_labels_to_tell():
     unsure = Effect("POS", "RE", 0.3, -0.5, 1.1)
     assert in_words(_advice([unsure])) == ["Not enough labels to tell whether POS helps RE."]
+    both = [unsure, Effect("DP", "RE", 0.3, -0.5, 1.1)]
+    assert in_words(_advice(both)) == ["Not enough labels to tell whether POS and DP help RE."]
     few = _advice([], targets=(), too_few={"RE": 3})
     assert in_words(few) == ["Not enough labels to tell about RE: 3 labelled sentences."]
 
