@@ -120,6 +120,8 @@ def in_words(advice: Advice) -> list[str]:
     said = [_target_in_words(advice, target) for target in advice.targets]
     for name, n in advice.too_few.items():
         said.append(f"Not enough labels to tell about {name}: {n} labelled sentences.")
+    if advice.method == "gradients" and advice.effects:
+        said.append("Estimated from gradients: good for an order of tasks, not for their effects.")
     return said or ["Not enough labels to tell."]
 
 

@@ -126,7 +126,8 @@ def test_real_models_give_an_effect_for_every_pair(method):
     assert {(e.source, e.target) for e in advice.effects} == {("mood", "pos"), ("pos", "mood")}
     assert all(e.low <= e.points <= e.high for e in advice.effects)
     assert advice.n_trainings == (6 if method == "trained" else 2)
-    assert len(in_words(advice)) == 2
+    assert len(in_words(advice)) == (2 if method == "trained" else 3)
+    assert ("from gradients" in in_words(advice)[-1]) == (method == "gradients")
 
 
 @pytest.mark.parametrize("method", ["trained", "gradients"])
