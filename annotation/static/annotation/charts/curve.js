@@ -40,6 +40,9 @@ function drawSeries(svg, points, x, y, kind) {
     const upper = known.map((p) => [x(p.n), y(p.high)]);
     const lower = known.map((p) => [x(p.n), y(p.low)]);
     svg.append(band(upper, lower, `band ${kind}`));
+  } else if (known.length) {
+    const [{ n, low, high }] = known;
+    svg.append(line([[x(n), y(low)], [x(n), y(high)]], `series ${kind}`));
   }
   svg.append(line(points.map((p) => [x(p.n), y(p.score)]), `series ${kind}`));
   for (const p of points) {

@@ -95,7 +95,11 @@ function showDrift(drift) {
   const card = place("drift");
   if (!drift.length) return card.remove();
   const body = card.querySelector("[data-body]");
-  for (const { task, labels } of drift) body.append(make("h3", "small", task), driftBars(labels));
+  for (const { task, labels } of drift) {
+    const figure = make("figure", "curve");
+    figure.append(make("figcaption", "small", task), driftBars(labels));
+    body.append(figure);
+  }
   const rows = () => drift.flatMap(({ task, labels }) => [[task], ...driftRows(labels)]);
   card.querySelector("header").append(downloadButtons("label-drift", () => svgsIn(card), rows));
 }
