@@ -31,7 +31,10 @@ def _kept(project: Project) -> dict[str, Any]:
     """Return the description, computed once until the next answer comes in."""
     newest = Submission.objects.filter(project=project).order_by("-id").values_list("id").first()
     key = f"working-styles-{project.pk}-{newest[0] if newest else 0}"
-    found: dict[str, Any] = cache.get_or_set(key, lambda: _described(project), KEPT_SECONDS)
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        found = _described(project)
+        cache.set(key, found, KEPT_SECONDS)
     return found
 
 
