@@ -15,12 +15,13 @@ from mtl_engine.encoders.transformer import bundled_folder, load_tokenizer
 from mtl_engine.types import Example
 
 MAX_LENGTH = 60  # of sub-words, as in its text classification examples
+N_EPOCHS = 3  # of one fit, which also builds the model
 
 
 def peer_runs(
     folder: Path, examples: Sequence[Example], pool: Sequence[Any], labels: Sequence[str]
 ) -> dict[str, Callable[[], Any]]:
-    """Return an epoch of training on the examples and a scoring of the pool, ready to be timed."""
+    """Return a fit of three epochs on the examples and a scoring of the pool, to be timed."""
     sys.path.insert(0, str(folder))
     from small_text import TransformerModelArguments, TransformersDataset
     from small_text.integrations.transformers.classifiers import classification
@@ -42,7 +43,7 @@ def peer_runs(
     scoring = dataset(pool, [0] * len(pool))
     model = TransformerModelArguments(str(bundled_folder()))
     classifier = classification.TransformerBasedClassification(
-        model, len(labels), num_epochs=1, device="cpu"
+        model, len(labels), num_epochs=N_EPOCHS, device="cpu"
     )
     return {
         "training": lambda: classifier.fit(training, validation_set=training[:1]),
