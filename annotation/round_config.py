@@ -45,6 +45,7 @@ class RoundConfig(Settings):
     has_temperature: bool = True
     policy: Literal["joint", "uniform", "size", "temperature", "learned"] = "joint"
     is_fast: bool = True  # frozen bottom layers, computed once and kept
+    frozen_layers: int = 2  # of a fast training; 4 of the bundled encoder's 6 are twice as fast
     is_warm_start: bool = False
     has_control: bool = True  # a second model, on what chance alone has chosen
     epochs: int = 0  # 0 = as many as suit the number of sentences
@@ -57,6 +58,7 @@ class RoundConfig(Settings):
         for key in ("random_share", "blind_share"):
             self._require(key, 0 <= getattr(self, key) <= 1, "0 to 1")
         self._require("test_size", self.test_size >= 1, "1 or more")
+        self._require("frozen_layers", 1 <= self.frozen_layers <= 100, "1 to 100")
         self._require("epochs", 0 <= self.epochs <= 200, "0 to 200")
         self._require("next_at_percent", 0 <= self.next_at_percent <= 100, "0 to 100")
         self._require("seed", self.seed >= 0, "0 or more")
@@ -77,7 +79,9 @@ class RoundConfig(Settings):
                 "encoder": {
                     "kind": kind,
                     "name": BUNDLED if self.encoder == TINY else self.encoder,
-                    "frozen_layers": (0 if kind == "tiny" else 2) if self.is_fast else -1,
+                    "frozen_layers": (0 if kind == "tiny" else self.frozen_layers)
+                    if self.is_fast
+                    else -1,
                 },
                 "model": {"architecture": self.architecture},
                 "training": {

@@ -5,7 +5,8 @@
 A web server and a worker run as the product runs them, on SQLite, with the demo's travel project.
 A round is launched; while it trains and scores, four annotators take and submit at a steady rate
 in a second project on the same server. Prints one JSON object: seconds of each stage, CPU seconds
-of the worker, and the percentiles of next and submit.
+of the worker (its start included), and the percentiles of next and submit. A second round with the
+same labels then tells what is saved by the kept outputs of frozen layers.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from benchmarks.web_server import ROOT, WebServer, cpu_seconds, serving
 LOAD_SECONDS = 20
 SETTLED = ("labelling", "done", "failed", "cancelled")
 LAUNCH = """
-import io, sys, django
+import io, json, sys, django
 django.setup()
 from annotation.demo.projects import TRAVEL_DESK, corpus_lines
 from annotation.services.importing import import_corpus
@@ -38,8 +39,16 @@ for first, last, labels in ((0, 2 * labelled, "gold"), (2 * labelled, 2 * labell
         project=project, stream=io.BytesIO("".join(lines).encode()), file_name=f"{labels}.jsonl",
         format="jsonl", labels=labels,
     )
-config = {"encoder": encoder, "test_size": labelled, "has_control": False}
+config = {"encoder": encoder, "test_size": labelled, "has_control": False, **json.loads(sys.argv[4])}
 print(launch_round(project=project, config=config, created_by=None).pk)
+"""
+AGAIN = """
+import sys, django
+django.setup()
+from annotation.models import Round
+from annotation.services.rounds import launch_round
+last = Round.objects.get(pk=sys.argv[1])
+print(launch_round(project=last.project, config=last.config, created_by=None).pk)
 """
 STATE = """
 import sys, time, django
@@ -62,6 +71,7 @@ def main() -> None:
     parser.add_argument("--pool", type=int, default=5000)
     parser.add_argument("--rate", type=float, default=20.0, help="cycles a second")
     parser.add_argument("--encoder", default="bundled")
+    parser.add_argument("--settings", default="{}", help="of the round, as a JSON object")
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as home:
@@ -75,13 +85,16 @@ def main() -> None:
 
 def measure(server: WebServer, queue: dict[str, Any], options: Any) -> dict[str, Any]:
     """Return the stages' seconds, the worker's CPU, and the load's percentiles."""
-    sizes = [str(options.labelled), str(options.pool), options.encoder]
+    sizes = [str(options.labelled), str(options.pool), options.encoder, options.settings]
     round_id = _script(server, LAUNCH, *sizes).communicate()[0].strip()
     idle = _load(server, queue, options.rate)
     worker = _process(server, "manage.py", "worker")
     try:
         marks, beside = _follow(server, queue, round_id, options.rate)
         cpu = cpu_seconds(worker.pid)
+        again = _script(server, AGAIN, round_id).communicate()[0].strip()
+        _wait(server, again)
+        second_cpu = cpu_seconds(worker.pid) - cpu
     finally:
         worker.terminate()
         worker.wait(60)
@@ -91,6 +104,7 @@ def measure(server: WebServer, queue: dict[str, Any], options: Any) -> dict[str,
         "stages": {a.state: round(b.at - a.at, 2) for a, b in itertools.pairwise(marks)},
         "seconds_to_asks": round(marks[-1].at - marks[0].at, 2),
         "worker_cpu": round(cpu, 2),
+        "second_round_cpu": round(second_cpu, 2),
         "idle": idle,
         "while_training": beside,
     }
@@ -119,6 +133,11 @@ def _follow(
                 beside = pool.submit(_load, server, queue, rate)
         watcher.wait()
         return marks, beside.result() if beside else {}
+
+
+def _wait(server: WebServer, round_id: str) -> None:
+    """Wait until a round has come to its end."""
+    _script(server, STATE, round_id, *SETTLED).communicate()
 
 
 def _load(server: WebServer, queue: dict[str, Any], rate: float) -> dict[str, Any]:
