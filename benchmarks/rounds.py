@@ -39,7 +39,8 @@ for first, last, labels in ((0, 2 * labelled, "gold"), (2 * labelled, 2 * labell
         project=project, stream=io.BytesIO("".join(lines).encode()), file_name=f"{labels}.jsonl",
         format="jsonl", labels=labels,
     )
-config = {"encoder": encoder, "test_size": labelled, "has_control": False, **json.loads(sys.argv[4])}
+config = {"encoder": encoder, "test_size": labelled, "has_control": False}
+config |= json.loads(sys.argv[4])
 print(launch_round(project=project, config=config, created_by=None).pk)
 """
 AGAIN = """
