@@ -1,5 +1,6 @@
 """When a target is reached, with an interval, or an honest word that it is too early to say."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.forecast.laws import FittedLaw, best_law, fit_law
+from analysis.forecast.laws import LAWS, FittedLaw, best_law, fit_law
 
 FARTHEST = 20.0  # times the sentences labelled so far: beyond that nothing is foretold
 N_RESAMPLES = 200
@@ -39,15 +40,15 @@ def forecast_target(
 ) -> Forecast:
     """Return how many more sentences bring the score to the target.
 
-    ``spreads`` are the standard errors of the scores; the interval comes from fits to scores
-    drawn again within them.
+    ``spreads`` are the standard errors of the scores; the interval comes from fits of every law to
+    scores drawn again within them, because nobody knows yet which law will hold.
     """
     if target is not None and scores and scores[-1] >= target:
         return Forecast(f"Target {_share(target)} is reached.", is_reached=True)
     if len(n) < LEAST_ROUNDS:
         return Forecast("Too early to say: a forecast needs three rounds with scores.")
     law = best_law(n, scores)
-    others = _resampled(law.name, n, scores, spreads, seed)
+    others = _resampled(n, scores, spreads, seed)
     curve = _curve(law, others, n[-1])
     if target is None:
         return Forecast(
@@ -84,11 +85,12 @@ def _towards(
 
 
 def _resampled(
-    name: str, n: Sequence[float], scores: Sequence[float], spreads: Sequence[float], seed: int
+    n: Sequence[float], scores: Sequence[float], spreads: Sequence[float], seed: int
 ) -> list[FittedLaw]:
+    """Return the laws in turn, each fitted to scores drawn again."""
     rng = np.random.default_rng(seed)
     found = []
-    for _ in range(N_RESAMPLES):
+    for name, _ in zip(itertools.cycle(LAWS), range(N_RESAMPLES), strict=False):
         drawn = np.clip(rng.normal(scores, spreads), 0, 1)
         try:
             found.append(fit_law(name, n, drawn.tolist()))
