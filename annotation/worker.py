@@ -45,14 +45,15 @@ class TandemWorker(TaskLoop):
         )
         self.busy_with = ""
 
-    def run(self) -> None:
-        """Work until asked to stop."""
+    def run(self, *, is_considerate: bool = False) -> None:
+        """Work until asked to stop; a considerate worker lets the web server go first."""
         workers.beat(name=self.worker_id, now=timezone.now())
         workers.recover_tasks(now=timezone.now())
         beating = threading.Thread(target=self._beat_until_stopped, daemon=True)
         self._finished = threading.Event()
         beating.start()
-        be_considerate()  # the beating thread is not: it must not hold a write lock for long
+        if is_considerate:
+            be_considerate()  # the beating thread is not: it must not hold a write lock for long
         try:
             super().run()
         finally:
@@ -109,4 +110,4 @@ def run_worker(**options: Any) -> None:
     """Run a worker in this process until it is told to stop."""
     loop = TandemWorker(**options)
     stop_on_signals(loop)
-    loop.run()
+    loop.run(is_considerate=True)
