@@ -6,7 +6,8 @@ pays for that difference: taking the next ask, heartbeats, drafts and submitting
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -94,13 +95,19 @@ def _execute(statement: str, values: dict[str, Any]) -> Any:
         return cursor
 
 
+@contextmanager
+def on_connection(database: Any) -> Iterator[None]:
+    """Run the statements of a block on a connection that was looked up once, that of its turn."""
+    _thread.connection = database
+    try:
+        yield
+    finally:
+        _thread.connection = None
+
+
 def _own_connection() -> Any:
     """Return this thread's connection; looking it up in Django takes as long as a statement."""
-    try:
-        return _thread.connection
-    except AttributeError:
-        _thread.connection = connections[DEFAULT_DB_ALIAS]
-        return _thread.connection
+    return getattr(_thread, "connection", None) or connections[DEFAULT_DB_ALIAS]
 
 
 @cache

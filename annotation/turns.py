@@ -16,6 +16,8 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
+from annotation.rows import on_connection
+
 _thread = threading.local()
 
 
@@ -30,7 +32,7 @@ def writing() -> Iterator[None]:
     lock = _lock_file(f"{database.settings_dict['NAME']}.turn")
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
-        with transaction.atomic():
+        with on_connection(database), transaction.atomic():
             yield
     finally:
         fcntl.flock(lock, fcntl.LOCK_UN)

@@ -40,7 +40,8 @@ def test_a_worker_measures_the_tasks_of_a_project(project, work):
     known = known_advice(project)
     assert known.done == job
     assert {target["task"] for target in job.result["targets"]} == {"Slots", "Intent"}
-    assert len(known.words) == 2
+    assert len(known.words) == 3
+    assert "gradients" in known.words[-1]
 
 
 def test_the_page_says_who_helps_whom_and_draws_it(project, work, people, client, monkeypatch):

@@ -135,7 +135,7 @@ def test_two_launches_at_once_make_one_round(project, people):
 
     ends = at_once([launch, launch])
     assert sorted(type(end).__name__ for end in ends) == ["Conflict", "Round"]
-    assert "one at a time" in str(next(end for end in ends if isinstance(end, Conflict)))
+    assert "at a time" in str(next(end for end in ends if isinstance(end, Conflict)))
     assert Round.objects.count() == 1
 
 
