@@ -1,6 +1,5 @@
 """The study kind ``active_learning``: one strategy on one corpus, labels hidden until asked for."""
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -12,6 +11,7 @@ from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_corpus
 from analysis.kinds.corpus_project import project_fingerprint, read_project
+from analysis.kinds.file_hashes import hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 from mtl_engine.config import BUNDLED, EngineConfig
 
@@ -97,10 +97,7 @@ def _load(settings: Mapping[str, Any]) -> LabelledCorpus:
 def _fingerprint(settings: Mapping[str, Any]) -> str:
     if settings["project"]:
         return project_fingerprint(settings["project"])
-    digest = hashlib.sha256()
-    for name in ("train", "test"):
-        digest.update(Path(settings[name]).read_bytes())
-    return digest.hexdigest()
+    return hash_files(Path(settings[name]) for name in ("train", "test"))
 
 
 ACTIVE_LEARNING = register(

@@ -1,14 +1,12 @@
 """The study kind ``mtl_simulation``: a real task alone and with simulated tasks beside it."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_records
-from analysis.simulator.sentences import token_labels
+from analysis.kinds.file_hashes import hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 
 if TYPE_CHECKING:
@@ -84,6 +82,7 @@ def _load(settings: Mapping[str, Any]) -> "Laboratory":
 
     from analysis.mtl_simulation import Laboratory, read_tagged
     from analysis.mtl_simulation.vectors import word_vectors
+    from analysis.simulator.sentences import token_labels
 
     parts = []
     for name in FILES:
@@ -98,16 +97,7 @@ def _load(settings: Mapping[str, Any]) -> "Laboratory":
 
 def _fingerprint(settings: Mapping[str, Any]) -> str:
     paths = [Path(settings[name]) for name in (*FILES, "vectors")]
-    return _hash_of(tuple((path, path.stat().st_mtime_ns) for path in paths if path.is_file()))
-
-
-@lru_cache(maxsize=64)
-def _hash_of(files: tuple[tuple[Path, int], ...]) -> str:
-    """Return the hash of files that last changed at these times; many runs name the same ones."""
-    digest = hashlib.sha256()
-    for path, _ in files:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return hash_files(path for path in paths if path.is_file())
 
 
 MTL_SIMULATION = register(

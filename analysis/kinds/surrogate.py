@@ -1,17 +1,10 @@
 """The study kind ``surrogate``: one way to choose the source tasks of one target."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from analysis.errors import AnalysisError
 from analysis.kinds.active_learning import feature_cache
-from analysis.kinds.feature_worlds import Ints, Pool, pool_files, read_pool
-from analysis.surrogate.choosing import Sampling, choose
-from analysis.surrogate.network import Network, NetworkSettings, mean_loss, outputs
-from analysis.surrogate.worlds import FeatureWorld
+from analysis.kinds.file_hashes import hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 
 DATA_KEYS = (
@@ -31,60 +24,22 @@ DATA_KEYS = (
 )
 
 
-def _run(settings: Mapping[str, Any], seed: int, pool: Pool) -> Iterator[Row]:
-    world, test = _world(settings, pool, seed)
-    sampling = Sampling(settings["n_subsets"], settings["subset_size"], settings["n_seeds"])
-    choice = choose(world, settings["choice"], sampling, seed=seed)
-    networks = [world.train(choice.sources, seed=1000 + i) for i in range(settings["n_seeds"])]
-    scores = [_scores(network, pool, settings["target"], test) for network in networks]
-    final = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
-    final["n_sources"] = len(choice.sources)
-    if choice.quality is not None:
-        final["held_out_spearman"] = choice.quality.spearman
-    yield {"final": final}
+def _run(settings: Mapping[str, Any], seed: int, data: Any) -> Iterator[Row]:
+    from analysis.kinds.surrogate_runs import run_surrogate  # loads torch
+
+    yield from run_surrogate(settings, seed, data)
 
 
-def _world(settings: Mapping[str, Any], pool: Pool, seed: int) -> tuple[FeatureWorld, Ints]:
-    """Return the target's world and its test examples: train, dev and test drawn by the seed."""
-    target = settings["target"]
-    if target not in pool.parts:
-        raise AnalysisError(f"No task '{target}'. Known: {', '.join(sorted(pool.parts))}.")
-    rows = np.random.default_rng(seed).permutation(pool.parts[target])
-    n, m = settings["n_target"], settings["n_dev"]
-    if len(rows) <= n + m:
-        raise AnalysisError(
-            f"'{target}' has {len(rows)} examples: {n} to train and {m} to develop on leave none "
-            "to test on."
-        )
-    names = tuple(name for name in pool.parts if name != target)
-    world = FeatureWorld(
-        pool.task(target, rows[:n]),
-        pool.task(target, rows[n : n + m]),
-        tuple(pool.task(name, pool.parts[name]) for name in names),
-        names,
-        NetworkSettings(hidden=settings["hidden"], n_steps=settings["n_steps"]),
-    )
-    return world, rows[n + m :]
+def _load(settings: Mapping[str, Any]) -> Any:
+    from analysis.kinds.feature_worlds import read_pool
 
-
-def _scores(network: Network, pool: Pool, target: str, test: Ints) -> dict[str, float]:
-    task = pool.task(target, test)
-    scores = {"loss": mean_loss(network, task)}
-    found = outputs(network, task)
-    if not task.n_classes:
-        return {"score": float(np.corrcoef(found[:, 0], task.targets.numpy())[0, 1]), **scores}
-    is_right = found.argmax(1) == task.targets.numpy()
-    by_group = [is_right[pool.groups[test] == group] for group in np.unique(pool.groups[test])]
-    large = [group.mean() for group in by_group if len(group) >= 20]
-    scores |= {"score": float(is_right.mean()), "worst_group": float(min(large))}
-    return scores
+    return read_pool(settings, feature_cache().parent / "sentence_vectors")
 
 
 def _fingerprint(settings: Mapping[str, Any]) -> str:
-    digest = hashlib.sha256()
-    for path in pool_files(settings):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    from analysis.kinds.feature_worlds import pool_files
+
+    return hash_files(pool_files(settings))
 
 
 SURROGATE = register(
@@ -114,7 +69,7 @@ SURROGATE = register(
         },
         required=("application", "target"),
         run=_run,
-        load=lambda settings: read_pool(settings, feature_cache().parent / "sentence_vectors"),
+        load=_load,
         fingerprint=_fingerprint,
         data_keys=DATA_KEYS,
         replicates=("target",),

@@ -94,12 +94,15 @@ def test_only_services_write_the_database(room):
     assert offenders == []
 
 
-def test_the_web_process_never_loads_torch():
+def test_the_web_process_never_loads_torch():  # kinds are loaded by the pages of studies
     code = (
         "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\n"
         "import config.wsgi\n"
         "from django.urls import get_resolver\n"
         "get_resolver().url_patterns\n"
+        "import importlib\n"
+        "from analysis.sweep.kinds import KIND_MODULES\n"
+        "assert [importlib.import_module(name) for name in KIND_MODULES]\n"
         "heavy = {'torch', 'transformers', 'spacy', 'sklearn', 'scipy.stats'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
