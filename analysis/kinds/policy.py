@@ -5,13 +5,20 @@ from typing import Any
 
 from analysis.kinds.active_learning import ENGINE
 from analysis.kinds.file_hashes import hash_files
-from analysis.kinds.task_sources import read_sources, source_files
 from analysis.sweep.kinds import Row, StudyKind, register
 
 
 def fingerprint(settings: Mapping[str, Any]) -> str:
     """Return the hash of the tasks' files."""
+    from analysis.kinds.task_sources import source_files
+
     return hash_files(source_files(settings["sources"]))
+
+
+def _load(settings: Mapping[str, Any]) -> Any:
+    from analysis.kinds.task_sources import read_sources  # loads torch
+
+    return read_sources(settings["sources"])
 
 
 def _run(settings: Mapping[str, Any], seed: int, data: Any) -> Iterator[Row]:
@@ -34,7 +41,7 @@ POLICY = register(
         },
         required=("sources",),
         run=_run,
-        load=lambda settings: read_sources(settings["sources"]),
+        load=_load,
         fingerprint=fingerprint,
         data_keys=("sources",),
     )

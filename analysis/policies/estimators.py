@@ -6,11 +6,11 @@ tasks, however long the logs are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
 
 from analysis.errors import AnalysisError
 
@@ -128,7 +128,7 @@ def estimate(policy: ArrayLike, logs: Sequence[PolicyLog], *, level: float = 0.9
     effective = float(total**2 / (target**2 @ sums.squared_weights))
     return Estimate(
         value,
-        float(value - norm.ppf(level) * error),
+        float(value - NormalDist().inv_cdf(level) * error),
         effective,
         _support_warning(target, sums, effective),
     )
