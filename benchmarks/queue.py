@@ -7,10 +7,7 @@ benchmarks/load.py in a process of its own on the same machine.
 """
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,31 +64,8 @@ def project_server(
         server = WebServer(Path(home), database_url, settings)
         made = server.make_project(sentences=sentences, annotators=annotators)
         with serving(server):
-            load(server, made, 1.0)  # warm
+            server.load(made, 1.0)  # warm
             yield server, made
-
-
-def load(
-    server: WebServer, made: dict[str, Any], seconds: float, rate: float | None = None
-) -> dict[str, Any]:
-    """Return what the load client saw."""
-    arguments = [str(server.port), str(made["project"]), str(seconds)]
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "benchmarks.load",
-            *arguments,
-            *(["--rate", str(rate)] if rate else []),
-        ],
-        cwd=ROOT,
-        input="\n".join(made["tokens"]),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    measured: dict[str, Any] = json.loads(done.stdout)
-    return measured
 
 
 def measure(
@@ -103,7 +77,7 @@ def measure(
 ) -> Run:
     """Return one run with the server's CPU a cycle."""
     before, cpu = os.getloadavg()[0], server.cpu_seconds()
-    measured = load(server, made, seconds, rate)
+    measured = server.load(made, seconds, rate)
     spent = server.cpu_seconds() - cpu
     run = Run(
         name, measured, 1000 * spent / max(1, measured["cycles"]), server.resident_mb(), before

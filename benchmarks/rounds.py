@@ -88,7 +88,7 @@ def measure(server: WebServer, queue: dict[str, Any], options: Any) -> dict[str,
     """Return the stages' seconds, the worker's CPU, and the load's percentiles."""
     sizes = [str(options.labelled), str(options.pool), options.encoder, options.settings]
     round_id = _script(server, LAUNCH, *sizes).communicate()[0].strip()
-    idle = _load(server, queue, options.rate)
+    idle = server.load(queue, LOAD_SECONDS, options.rate)
     worker = _process(server, "manage.py", "worker")
     try:
         marks, beside = _follow(server, queue, round_id, options.rate)
@@ -131,7 +131,7 @@ def _follow(
             at, state, message = line.rstrip("\n").split("\t")
             marks.append(Mark(float(at), state, message))
             if state == "training":
-                beside = pool.submit(_load, server, queue, rate)
+                beside = pool.submit(server.load, queue, LOAD_SECONDS, rate)
         watcher.wait()
         return marks, beside.result() if beside else {}
 
@@ -139,21 +139,6 @@ def _follow(
 def _wait(server: WebServer, round_id: str) -> None:
     """Wait until a round has come to its end."""
     _script(server, STATE, round_id, *SETTLED).communicate()
-
-
-def _load(server: WebServer, queue: dict[str, Any], rate: float) -> dict[str, Any]:
-    """Return what annotators at a steady rate measured."""
-    arguments = [str(server.port), str(queue["project"]), str(LOAD_SECONDS), f"--rate={rate}"]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.load", *arguments],
-        cwd=ROOT,
-        input="\n".join(queue["tokens"]),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def _script(server: WebServer, text: str, *arguments: str) -> "subprocess.Popen[str]":

@@ -76,6 +76,22 @@ class WebServer:
             time.sleep(0.02)
         raise TimeoutError(f"The web server did not listen on port {self.port}.")
 
+    def load(
+        self, made: dict[str, Any], seconds: float, rate: float | None = None
+    ) -> dict[str, Any]:
+        """Return what annotators at work measured, in a process of their own."""
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.load", str(self.port), str(made["project"]),
+             str(seconds), *([f"--rate={rate}"] if rate else [])],
+            cwd=ROOT,
+            input="\n".join(made["tokens"]),
+            capture_output=True,
+            text=True,
+            check=True,
+        )  # fmt: skip
+        measured: dict[str, Any] = json.loads(done.stdout)
+        return measured
+
     def pids(self) -> list[int]:
         """Return the master and its workers."""
         if self.process is None or self.process.poll() is not None:

@@ -11,6 +11,7 @@ from analysis.errors import AnalysisError
 from analysis.formulas.baselines import constant_baseline, power_law_baseline
 from analysis.formulas.engines import get_engine
 from analysis.formulas.expressions import Expression, tidy
+from analysis.formulas.holding_out import hold_out, mean_errors
 
 Floats = NDArray[np.float64]
 HOLDOUT = 0.1
@@ -52,10 +53,7 @@ def discover(
 ) -> list[Formula]:
     """Return the Pareto front of formulas for y in the variables of X, the smallest first."""
     inputs, outputs = _checked(X, y, names)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(outputs))
-    n_holdout = max(1, round(HOLDOUT * len(outputs)))
-    held, kept = order[:n_holdout], order[n_holdout:]
+    kept, held = hold_out(len(outputs), HOLDOUT, seed)
     candidates = get_engine(engine)(
         inputs[kept],
         outputs[kept] * scale,
@@ -79,20 +77,28 @@ def discover_repeatedly(
     *,
     engine: str = "gplearn",
     seeds: Sequence[int] = (0, 1, 2),
-    **options: float,
+    scale: float = SCALE,
+    population: int = 1000,
+    generations: int = 20,
 ) -> Discovery:
     """Return the joint front of several seeds, the baselines and how often each form was found."""
     inputs, outputs = _checked(X, y, names)
     found: list[Formula] = []
     forms: Counter[str] = Counter()
     for seed in seeds:
-        front = discover(inputs, outputs, names, engine=engine, seed=seed, **options)  # type: ignore[arg-type]
+        front = discover(
+            inputs,
+            outputs,
+            names,
+            engine=engine,
+            seed=seed,
+            scale=scale,
+            population=population,
+            generations=generations,
+        )
         found += front
         forms.update({form_of(formula.expression) for formula in front})
-    rng = np.random.default_rng(seeds[0])
-    order = rng.permutation(len(outputs))
-    n_holdout = max(1, round(HOLDOUT * len(outputs)))
-    held, kept = order[:n_holdout], order[n_holdout:]
+    kept, held = hold_out(len(outputs), HOLDOUT, seeds[0])
     constant = constant_baseline(outputs[kept], names)
     power_law = power_law_baseline(inputs[kept], outputs[kept], names)
     return Discovery(
@@ -128,14 +134,8 @@ def _judged(
     kept: NDArray[np.int64],
     held: NDArray[np.int64],
 ) -> Formula:
-    with np.errstate(over="ignore"):  # a formula that explodes is left out by its error
-        errors = (expression(inputs) - outputs) ** 2
-    return Formula(
-        expression,
-        expression.complexity,
-        float(errors[kept].mean()),
-        float(errors[held].mean()),
-    )
+    errors = mean_errors(expression, inputs, outputs, kept, held)
+    return Formula(expression, expression.complexity, *errors)
 
 
 def _front(formulas: Sequence[Formula]) -> list[Formula]:

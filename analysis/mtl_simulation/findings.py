@@ -14,6 +14,7 @@ from analysis.formulas import (
     discover_repeatedly,
     power_law_baseline,
 )
+from analysis.formulas.holding_out import hold_out, mean_errors
 from analysis.formulas.published import published
 from analysis.mtl_simulation.cells import with_single_tasks
 
@@ -78,9 +79,7 @@ def findings(
     for question in questions:
         rows = with_single_tasks(table) if question.names == ("t",) else table
         inputs = np.column_stack([rows[name] for name in question.names])
-        order = np.random.default_rng(0).permutation(len(inputs))
-        n_held = max(1, round(HELD_OUT * len(inputs)))
-        held, kept = order[:n_held], order[n_held:]
+        kept, held = hold_out(len(inputs), HELD_OUT, seed=0)
         found = discover_repeatedly(
             inputs[kept],
             rows["f1"][kept],
@@ -109,13 +108,11 @@ def _judge(
         ("power law", power_law_baseline(x, y, names)),
         ("constant", constant_baseline(y, names)),
     ]
-    judged = []
-    for words, expression in candidates:
-        errors = (expression(inputs) - outputs) ** 2
-        judged.append(
-            Judged(words, expression, float(errors[kept].mean()), float(errors[held].mean()))
-        )
-    return Finding(question, len(outputs), found.ranges, tuple(judged), found.frequency)
+    judged = tuple(
+        Judged(words, expression, *mean_errors(expression, inputs, outputs, kept, held))
+        for words, expression in candidates
+    )
+    return Finding(question, len(outputs), found.ranges, judged, found.frequency)
 
 
 def choose(front: Sequence[Formula]) -> Formula:

@@ -9,7 +9,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, cast
 
 from annotation.formats.options import ReadOptions
 from annotation.formats.records import FormatError, Problem, Unreadable
@@ -176,7 +176,7 @@ def _uncompressed(stream: BinaryIO) -> BinaryIO:
         magic = stream.read(2)
         whole = io.BufferedReader(_Replayed(magic, stream))
     if magic == GZIP_MAGIC:
-        return gzip.GzipFile(fileobj=whole, mode="rb")  # type: ignore[return-value]
+        return cast(BinaryIO, gzip.GzipFile(fileobj=whole, mode="rb"))
     return whole
 
 

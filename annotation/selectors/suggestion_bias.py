@@ -56,7 +56,7 @@ def _task_bias(task: Task, withheld: dict[int, Any]) -> TaskBias:
         if sentence_id not in withheld
     }
     measure = MAIN_MEASURES[task.kind]
-    sides = [_side(task, shown, measure), _side(task, withheld, measure)]
+    sides = [_side(task, shown), _side(task, withheld)]
     return TaskBias(
         task.name,
         measure,
@@ -67,7 +67,7 @@ def _task_bias(task: Task, withheld: dict[int, Any]) -> TaskBias:
     )
 
 
-def _side(task: Task, model: dict[int, Any], measure: str) -> list[tuple[Any, int]]:
+def _side(task: Task, model: dict[int, Any]) -> list[tuple[Any, int]]:
     """Return the agreement with the model and among people, each with its number of cases."""
     newest = sorted(model, reverse=True)[:MOST_SENTENCES]
     answers: dict[int, dict[str, Any]] = defaultdict(dict)

@@ -38,10 +38,10 @@ class Command(BaseCommand):
         method: str,
         seed: int,
     ) -> None:
-        fit = {"method": method, "baseline": alone, "n_tasks": len(names)}
-        surrogate = fit_surrogate(subsets, losses, **fit)  # type: ignore[arg-type]
+        fit: dict[str, Any] = {"method": method, "baseline": alone, "n_tasks": len(names)}
+        surrogate = fit_surrogate(subsets, losses, **fit)
         rng = np.random.default_rng(seed)
-        thetas = bootstrap_thetas(subsets, losses, rng=rng, **fit)  # type: ignore[arg-type]
+        thetas = bootstrap_thetas(subsets, losses, rng=rng, **fit)
         low, high = np.quantile(thetas, [0.025, 0.975], axis=0)
         for i in np.argsort(surrogate.theta):
             verdict = "helps" if high[i] < 0 else "hurts" if low[i] > 0 else "cannot tell"

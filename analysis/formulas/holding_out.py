@@ -1,0 +1,25 @@
+"""Rows that formulas are fitted to, and rows that they are judged on."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.formulas.expressions import Expression
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+def hold_out(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the numbers of the rows to keep and of those held out, one at least."""
+    order = np.random.default_rng(seed).permutation(n)
+    n_held = max(1, round(share * n))
+    return order[n_held:], order[:n_held]
+
+
+def mean_errors(
+    expression: Expression, inputs: Floats, outputs: Floats, kept: Rows, held: Rows
+) -> tuple[float, float]:
+    """Return the mean squared errors on rows kept and on rows held out."""
+    with np.errstate(over="ignore"):  # a formula that explodes is left out by its error
+        errors = (expression(inputs) - outputs) ** 2
+    return float(errors[kept].mean()), float(errors[held].mean())
