@@ -22,13 +22,13 @@ TINY = {
 }
 
 
-def import_demo(project, *, n, labelled):
-    """Import the first n sentences of the travel demo, with or without gold."""
-    lines = corpus_lines(TRAVEL_DESK, first=0, last=n, labelled=labelled)
+def import_demo(project, *, n, labelled, first=0):
+    """Import n sentences of the travel demo, with or without gold."""
+    lines = corpus_lines(TRAVEL_DESK, first=first, last=first + n, labelled=labelled)
     import_corpus(
         project=project,
         stream=io.BytesIO("".join(lines).encode()),
-        file_name=f"demo-{labelled}.jsonl",
+        file_name=f"demo-{first}-{labelled}.jsonl",
         format="jsonl",
         labels="gold" if labelled else "none",
     )

@@ -34,7 +34,7 @@ def test_the_first_round_without_labels_asks_for_a_random_seed_set_and_the_test_
 
 def test_a_round_trains_scores_selects_and_explains(project, work):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
     first = _launch(project)
     work()
     first.refresh_from_db()
@@ -56,25 +56,9 @@ def test_a_round_trains_scores_selects_and_explains(project, work):
     )
 
 
-def import_demo_open(project):
-    import io
-
-    from annotation.demo.projects import TRAVEL_DESK, corpus_lines
-    from annotation.services.importing import import_corpus
-
-    lines = corpus_lines(TRAVEL_DESK, first=60, last=120, labelled=False)
-    import_corpus(
-        project=project,
-        stream=io.BytesIO("".join(lines).encode()),
-        file_name="open.jsonl",
-        format="jsonl",
-        labels="none",
-    )
-
-
 def test_a_round_replays_to_the_same_batch_and_tells_the_first_difference(project, work):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
     first = _launch(project, unit="minutes", amount=5)
     work()
     first.refresh_from_db()
@@ -102,7 +86,7 @@ def test_two_launches_make_one_round(project, now):
 
 def test_the_old_queue_serves_while_a_round_runs_and_after_it_fails(project, work, monkeypatch):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
     first = _launch(project)
     work()
     old = Queue.objects.get(project=project, is_current=True)
@@ -136,7 +120,7 @@ def test_a_cancelled_round_leaves_the_queue_alone_and_says_so(project, now):
 
 def test_a_stage_that_is_finished_is_not_done_again(project, work, monkeypatch):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
 
     def broken(*args, **kwargs):
         raise RuntimeError("the lights went out")
@@ -178,7 +162,7 @@ def test_an_empty_project_and_bad_settings_are_refused_in_plain_words(project):
 
 def test_a_task_without_labels_is_asked_for_but_not_learned(project, work):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
     from annotation.models import Gold
 
     Gold.objects.filter(task__name="Intent").delete()
@@ -192,7 +176,7 @@ def test_a_task_without_labels_is_asked_for_but_not_learned(project, work):
 
 def test_the_next_round_starts_by_itself_when_enough_is_answered(project, work, people, now):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
     first = _launch(project, next_at_percent=50)
     work()
     assert launch_due_rounds(now=now) == []
@@ -212,7 +196,7 @@ def test_the_next_round_starts_by_itself_when_enough_is_answered(project, work, 
 
 def test_blind_answers_are_held_against_what_the_model_kept_to_itself(project, work, people, now):
     import_demo(project, n=60, labelled=True)
-    import_demo_open(project)
+    import_demo(project, n=60, labelled=False, first=60)
     found = _launch(project, blind_share=0.5)
     work()
     asks = list(Ask.objects.filter(queue__round=found))

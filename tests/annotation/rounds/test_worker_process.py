@@ -17,7 +17,6 @@ from annotation.models import Ask, Membership, Role, Round, Submission
 from annotation.selectors.dashboard import dashboard
 from annotation.selectors.leases import describe_lease
 from annotation.selectors.queue import get_lease
-from annotation.services.importing import import_corpus
 from annotation.services.leasing import claim_next
 from annotation.services.rounds import launch_round
 from annotation.services.submitting import Work, submit
@@ -33,18 +32,6 @@ def gold():
     """What each sentence of the demo is truly labelled, by its words."""
     rows = map(json.loads, corpus_lines(TRAVEL_DESK, first=0, last=200, labelled=True))
     return {tuple(row["tokens"]): row["labels"] for row in rows}
-
-
-def import_open(project, first, last):
-    """Import sentences of the demo without their labels."""
-    lines = corpus_lines(TRAVEL_DESK, first=first, last=last, labelled=False)
-    import_corpus(
-        project=project,
-        stream=io.BytesIO("".join(lines).encode()),
-        file_name=f"open-{first}.jsonl",
-        format="jsonl",
-        labels="none",
-    )
 
 
 def answer(project, person, gold, n=10_000):
@@ -85,7 +72,7 @@ def at_once(calls):
 
 
 def test_three_people_and_a_worker_go_from_import_to_two_rounds_that_replay(project, people, gold):
-    import_open(project, 0, 200)
+    import_demo(project, n=200, labelled=False, first=0)
     with working() as worker:
         for number in (1, 2, 3):
             launched = launch_round(project=project, config=MINUTES, created_by=people[0])
@@ -111,7 +98,7 @@ def test_three_people_and_a_worker_go_from_import_to_two_rounds_that_replay(proj
 
 def test_a_round_whose_worker_is_killed_at_every_stage_comes_to_its_end(project, people):
     import_demo(project, n=120, labelled=True)
-    import_open(project, 120, 320)
+    import_demo(project, n=200, labelled=False, first=120)
     config = {**TINY, "epochs": 3, "amount": 80, "confidence": "dropout"}
     launched = launch_round(project=project, config=config, created_by=people[0])
     for stage in ("training", "scoring", "selecting"):
@@ -141,7 +128,7 @@ def test_two_launches_at_once_make_one_round(project, people):
 
 def test_four_people_at_once_are_served_the_top_of_the_ranking(project, people, gold, work):
     import_demo(project, n=60, labelled=True)
-    import_open(project, 60, 160)
+    import_demo(project, n=100, labelled=False, first=60)
     fourth = type(people[0]).objects.create_user("dia")
     Membership.objects.create(project=project, user=fourth, role=Role.ANNOTATOR)
     launched = launch_round(project=project, config={**TINY, "amount": 40}, created_by=None)
