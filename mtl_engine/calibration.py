@@ -41,6 +41,8 @@ def fit_temperature(
     label is a missing one. The loss is convex in 1 / T: a bracketed Newton iteration finds it.
     """
     blocks = _blocks(logits, labels)
+    if _nll_derivatives(blocks, 1.0)[0] == 0:
+        return 1.0  # the optimum, or nothing depends on the temperature
     low, high, inverse = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
     for _ in range(100):
         slope, curvature = _nll_derivatives(blocks, inverse)
@@ -76,8 +78,13 @@ def _blocks(logits: Any, labels: Any) -> list[Block]:
     if all(np.ndim(label) == 0 for label in labels):
         logits, labels = [logits], [labels]
     by_width: dict[int, list[Block]] = defaultdict(list)
+    if len(logits) != len(labels):
+        raise EngineError(
+            f"There are {len(logits)} arrays of logits and {len(labels)} of labels; give one of "
+            "each per sentence."
+        )
     for i, (rows, truth) in enumerate(zip(logits, labels, strict=True)):
-        rows, truth = np.asarray(rows, np.float64), np.asarray(truth, np.int64)
+        rows, truth = np.asarray(rows, np.float64), _whole_numbers(i, truth)
         if rows.ndim != 2 or truth.shape != rows.shape[:1]:
             raise EngineError(
                 f"Logits {i} have shape {rows.shape} and their labels {truth.shape}; expected "
@@ -85,6 +92,8 @@ def _blocks(logits: Any, labels: Any) -> list[Block]:
             )
         if (truth >= rows.shape[1]).any():
             raise EngineError(f"Label {truth.max()} of block {i} has no column in its logits.")
+        if np.isnan(rows).any() or (rows == np.inf).any():
+            raise EngineError(f"Logits {i} contain NaN or infinity; only minus infinity masks.")
         by_width[rows.shape[1]].append((rows[truth >= 0], truth[truth >= 0]))
     blocks = [
         (np.concatenate([rows for rows, _ in same]), np.concatenate([truth for _, truth in same]))
@@ -93,6 +102,13 @@ def _blocks(logits: Any, labels: Any) -> list[Block]:
     if not sum(len(truth) for _, truth in blocks):
         raise EngineError("No label to fit a temperature on: give at least one labelled row.")
     return [(np.maximum(rows, MASKED), truth) for rows, truth in blocks]
+
+
+def _whole_numbers(number: int, labels: ArrayLike) -> NDArray[np.int64]:
+    found = np.asarray(labels)
+    if found.dtype.kind not in "iubf" or not (found == np.rint(found)).all():
+        raise EngineError(f"Labels {number} are not all whole numbers; expected column numbers.")
+    return found.astype(np.int64)
 
 
 def _nll_derivatives(blocks: list[Block], inverse: float) -> tuple[float, float]:

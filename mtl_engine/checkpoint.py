@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from mtl_engine.config import EngineConfig
-from mtl_engine.encoders import load_encoder
+from mtl_engine.encoders import Encoder, load_encoder
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import MultiTaskModel
@@ -66,15 +67,12 @@ def save_model(
 def load_model(folder: Path | str) -> MultiTaskModel:
     """Return the model saved in a folder."""
     path = Path(folder)
-    description = read_description(path)
-    config = EngineConfig.from_dict(description["config"])
-    tasks = [task_from(values) for values in description["tasks"]]
+    config, tasks = _described(path, read_description(path))
     with torch.random.fork_rng(devices=[]):
-        encoder = load_encoder(config.encoder, path / ENCODER)
-        model = MultiTaskModel(config, tasks, encoder)
+        model = MultiTaskModel(config, tasks, _saved_encoder(config, path / ENCODER))
     try:
-        model.load_state_dict(load_file(path / WEIGHTS))
-    except (OSError, RuntimeError) as error:
+        model.load_state_dict(_load_tensors(path / WEIGHTS))
+    except RuntimeError as error:
         raise EngineError(
             f"The weights in '{path}' do not fit its {DESCRIPTION}: {error}"
         ) from error
@@ -88,10 +86,9 @@ def read_description(folder: Path | str) -> dict[str, Any]:
         description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise EngineError(f"'{folder}' is not a saved model: {error}") from error
-    if description.get("format") != FORMAT:
-        raise EngineError(
-            f"'{folder}' has format {description.get('format')!r}; this version reads {FORMAT}."
-        )
+    found = description.get("format") if isinstance(description, dict) else None
+    if found != FORMAT:
+        raise EngineError(f"'{folder}' has format {found!r}; this version reads {FORMAT}.")
     return description
 
 
@@ -111,13 +108,15 @@ def load_snapshot(folder: Path | str) -> TrainingState:
     path = Path(folder)
     try:
         values = json.loads((path / "snapshot.json").read_text(encoding="utf-8"))
-        tensors: dict[str, Any] = {part: load_file(path / f"{part}.safetensors") for part in PARTS}
-    except (OSError, ValueError) as error:
+        values["history"] = tuple(Feedback(**feedback) for feedback in values["history"])
+        values["stopping"] = EarlyStopping(**values["stopping"])
+        values["visits"] = tuple(values["visits"])
+        tensors: dict[str, Any] = {
+            part: _load_tensors(path / f"{part}.safetensors") for part in PARTS
+        }
+        return TrainingState(**values, **tensors)
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineError(f"'{folder}' is not a whole snapshot of a training: {error}") from error
-    values["history"] = tuple(Feedback(**feedback) for feedback in values["history"])
-    values["stopping"] = EarlyStopping(**values["stopping"])
-    values["visits"] = tuple(values["visits"])
-    return TrainingState(**values, **tensors)
 
 
 def task_from(values: Mapping[str, Any]) -> TaskSpec:
@@ -153,6 +152,31 @@ def _swap(new: Path, folder: Path) -> None:
     os.rename(folder, old)
     os.rename(new, folder)
     shutil.rmtree(old.parent, ignore_errors=True)
+
+
+def _described(path: Path, description: Mapping[str, Any]) -> tuple[EngineConfig, list[TaskSpec]]:
+    """Return what a saved model's description says of its shape."""
+    try:
+        config = EngineConfig.from_dict(description["config"])
+        return config, [task_from(values) for values in description["tasks"]]
+    except (EngineError, KeyError, TypeError) as error:
+        raise EngineError(
+            f"The {DESCRIPTION} in '{path}' does not describe a model: {error}"
+        ) from error
+
+
+def _saved_encoder(config: EngineConfig, folder: Path) -> Encoder:
+    try:
+        return load_encoder(config.encoder, folder)
+    except (OSError, ValueError, KeyError) as error:
+        raise EngineError(f"The encoder in '{folder}' cannot be read: {error}") from error
+
+
+def _load_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise EngineError(f"'{path}' is missing or damaged: {error}") from error
 
 
 def _contiguous(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -99,6 +99,8 @@ def dropout_agreement(votes: Sequence[ArrayLike]) -> Floats:
                 f"Votes of sentence {i} have shape {vote.shape}; expected (passes, words) with the "
                 "same number of passes, at least 2, for every sentence."
             )
+        if vote.dtype.kind == "f" and np.isnan(vote).any():
+            raise EngineError(f"Votes of sentence {i} contain NaN; expected label numbers.")
     if not arrays:
         return np.empty(0)
     lengths = np.array([vote.shape[1] for vote in arrays])
@@ -109,6 +111,12 @@ def dropout_agreement(votes: Sequence[ArrayLike]) -> Floats:
 def _words(probabilities: Probabilities) -> tuple[Floats, NDArray[np.int64], int]:
     """Return all words' distributions (M, s), the words per sentence (n,) and s."""
     if len(probabilities) and np.ndim(probabilities[0]) == 1:
+        is_array = isinstance(probabilities, np.ndarray)
+        if not is_array and len({np.shape(row) for row in probabilities}) > 1:
+            raise EngineError(
+                "Probabilities come as rows of different lengths; expected (sentences, labels), or "
+                "one (words, labels) array per sentence."
+            )
         words = np.asarray(probabilities, dtype=np.float64)
         lengths = np.ones(len(words), dtype=np.int64)
     else:

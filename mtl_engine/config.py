@@ -5,6 +5,7 @@ outside its range with a message that names the key, the value and what is allow
 """
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
@@ -23,6 +24,10 @@ class Settings:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the settings; keys that are absent keep their defaults."""
         known = get_type_hints(cls)
+        if not isinstance(values, Mapping):
+            raise EngineError(
+                f"{cls.__name__} is {values!r}; allowed: a table with keys of: {', '.join(known)}."
+            )
         for key in values:
             if key not in known:
                 raise UnknownName(f"{cls.__name__} key", key, known)
@@ -31,6 +36,13 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON, that ``from_dict`` reads back to an equal object."""
         return asdict(self)  # type: ignore[call-overload]
+
+    def _require_choices(self) -> None:
+        """Refuse a name that is none of a key's choices, however the settings were made."""
+        for key, wanted in get_type_hints(type(self)).items():
+            value = getattr(self, key)
+            if get_origin(wanted) is Literal and value not in get_args(wanted):
+                raise UnknownName(f"{type(self).__name__} {key}", value, get_args(wanted))
 
     def _require(self, key: str, is_allowed: bool, allowed: str) -> None:
         if not is_allowed:
@@ -53,6 +65,7 @@ class EncoderConfig(Settings):
     vector_width: int = 50  # bilstm with random vectors
 
     def __post_init__(self) -> None:
+        self._require_choices()
         self._require("frozen_layers", self.frozen_layers >= -1, "-1 or more")
         self._require("max_pieces", self.max_pieces >= 8, "8 or more")
         self._require(
@@ -85,6 +98,7 @@ class ModelConfig(Settings):
     pair_width: int = 150
 
     def __post_init__(self) -> None:
+        self._require_choices()
         self._require("private_layers", self.private_layers >= 0, "0 or more")
         self._require("dropout", 0 <= self.dropout < 1, "0 <= dropout < 1")
         self._require("span_keep", self.span_keep > 0, "more than 0")
@@ -112,6 +126,7 @@ class TrainingConfig(Settings):
     policy_temperature: float = 5.0  # of the temperature policy: size ** (1 / temperature)
 
     def __post_init__(self) -> None:
+        self._require_choices()
         for key in ("learning_rate", "head_factor", "clip", "policy_temperature"):
             self._require(key, getattr(self, key) > 0, "more than 0")
         for key in ("batch_size", "evaluate_every"):
@@ -158,12 +173,18 @@ def _read(group: str, key: str, wanted: Any, value: Any) -> Any:
 
 
 def _read_scalar(group: str, key: str, wanted: type, value: Any) -> Any:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if wanted is float and is_number and math.isfinite(value):
-        return float(value)
+    if wanted is float:
+        return _read_float(group, key, value)
     if type(value) is not wanted:
         raise _bad_value(group, key, value, f"a value of type {wanted.__name__}")
     return value
+
+
+def _read_float(group: str, key: str, value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not -sys.float_info.max <= value <= sys.float_info.max:
+        raise _bad_value(group, key, value, "a finite number of type float")
+    return float(value)
 
 
 def _read_weights(group: str, key: str, value: Any) -> dict[str, float]:

@@ -34,15 +34,26 @@ def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> Encoded
     """Return the sentences ready for training; an answer that does not fit is an error."""
     targets: dict[str, dict[int, Any]] = {task.name: {} for task in model.tasks}
     for row, example in enumerate(examples):
-        for name, answer in example.labels.items():
+        for name in example.labels:
             if name not in targets:
                 raise UnknownName("task", name, targets)
-            try:
-                target = model.head(name).encode(len(example.tokens), answer)
-            except EngineError as error:
-                raise EngineError(f"Sentence {example.id or row}: {error}") from error
-            targets[name][row] = target
+            targets[name][row] = _target(model, name, example, row)
     return EncodedExamples(model.encoder.read([example.tokens for example in examples]), targets)
+
+
+def _target(model: MultiTaskModel, name: str, example: Example, row: int) -> Any:
+    """Return an answer as its head reads it; whoever gave it learns which sentence is wrong."""
+    answer = example.labels[name]
+    where = f"Sentence {row if example.id == '' else example.id}"
+    try:
+        return model.head(name).encode(len(example.tokens), answer)
+    except EngineError as error:
+        raise EngineError(f"{where}: {error}") from error
+    except (TypeError, ValueError) as error:
+        kind = model.head(name).task.kind
+        raise EngineError(
+            f"{where}: the answer {answer!r} of task '{name}' has not the shape of {kind}: {error}."
+        ) from error
 
 
 def examples_hash(examples: Sequence[Example]) -> str:
@@ -50,5 +61,7 @@ def examples_hash(examples: Sequence[Example]) -> str:
     digest = hashlib.sha256()
     for example in examples:
         record = [list(example.tokens), dict(example.labels)]
-        digest.update(json.dumps(record, sort_keys=True, ensure_ascii=False).encode())
+        digest.update(
+            json.dumps(record, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        )
     return digest.hexdigest()

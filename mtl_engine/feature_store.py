@@ -1,5 +1,6 @@
 """Where features are kept: in memory, or in a memory-mapped file that processes share."""
 
+import errno
 import fcntl
 import os
 from abc import ABC, abstractmethod
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 
 RECORD = np.dtype([("key", "S16"), ("start", "<i8"), ("n", "<i8")])
+STRUCK_OUT = bytes(RECORD.itemsize)  # a record without rows
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class FeatureStore(ABC):
@@ -45,7 +48,8 @@ class DiskStore(FeatureStore):
     """Features in a memory-mapped file that only grows; several processes may share it.
 
     An index record is written after its rows have reached the disk, so a process that dies in
-    between leaves nothing half-kept.
+    between leaves nothing half-kept. Records whose rows were cut off the file are struck out
+    before others take their place.
     """
 
     def __init__(self, folder: Path, width: int, limit_bytes: int) -> None:
@@ -56,9 +60,12 @@ class DiskStore(FeatureStore):
         self._width = width
         self._limit_rows = limit_bytes // (4 * width)
         self._known: dict[bytes, tuple[int, int]] = {}
+        self._lost: list[int] = []  # numbers of records whose rows are not in the file
         self._n_records = 0
         self._end = 0  # rows in use
         self._rows: np.ndarray = np.empty((0, width), dtype=np.float32)
+        self._rows_file.touch()
+        self._index_file.touch()
         self._refresh()
 
     def get(self, key: bytes) -> np.ndarray | None:
@@ -75,6 +82,7 @@ class DiskStore(FeatureStore):
     def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
         with self._locked():
             self._refresh()
+            self._strike_out_lost()
             new = [(key, rows) for key, rows in items if key not in self._known]
             records, kept, end = [], [], self._end
             for key, rows in new:
@@ -83,7 +91,14 @@ class DiskStore(FeatureStore):
                     kept.append(np.ascontiguousarray(rows, dtype=np.float32))
                     end += len(rows)
             if records:
-                self._append(kept, np.array(records, dtype=RECORD))
+                self._append_if_possible(kept, np.array(records, dtype=RECORD))
+
+    def _append_if_possible(self, kept: list[np.ndarray], records: np.ndarray) -> None:
+        try:
+            self._append(kept, records)
+        except OSError as error:
+            if error.errno not in DISK_IS_FULL:
+                raise
 
     def _append(self, kept: list[np.ndarray], records: np.ndarray) -> None:
         with self._rows_file.open("r+b") as file:
@@ -98,16 +113,32 @@ class DiskStore(FeatureStore):
         self._refresh()
 
     def _refresh(self) -> None:
-        self._rows_file.touch()
-        self._index_file.touch()
+        """Take in records that were added; all anew if the rows were cut short meanwhile."""
+        if self._rows_in_file() < self._end:
+            self._known, self._lost, self._n_records, self._end = {}, [], 0, 0
+            self._rows = self._rows[:0]
         with self._index_file.open("rb") as file:
             file.seek(self._n_records * RECORD.itemsize)
             data = file.read()
+        n_rows = self._rows_in_file()
         whole = len(data) // RECORD.itemsize * RECORD.itemsize
         for key, start, n in np.frombuffer(data[:whole], dtype=RECORD).tolist():
-            self._known[key.ljust(16, b"\0")] = (start, n)
-            self._end = max(self._end, start + n)
+            if not 0 <= start <= start + n <= n_rows:
+                self._lost.append(self._n_records)
+            elif n > 0:
+                self._known[key.ljust(16, b"\0")] = (start, n)
+                self._end = max(self._end, start + n)
             self._n_records += 1
+
+    def _strike_out_lost(self) -> None:
+        with self._index_file.open("r+b") as file:
+            for number in self._lost:
+                file.seek(number * RECORD.itemsize)
+                file.write(STRUCK_OUT)
+        self._lost = []
+
+    def _rows_in_file(self) -> int:
+        return self._rows_file.stat().st_size // (4 * self._width)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -79,12 +79,16 @@ class BiLstmEncoder(Encoder):
             firsts=np.arange(len(ids), dtype=np.int32),
         )
 
+    def row_names(self) -> dict[str, list[str]]:
+        return {"embeddings.vectors.weight": ["padding", "unknown", *map(repr, self.words)]}
+
     def save_parts(self, folder: Path) -> None:
         text = json.dumps({"words": self.words, "vector_width": self._vector_width()})
         (folder / VOCABULARY_FILE).write_text(text, encoding="utf-8")
 
     def fingerprint(self) -> str:
-        digest = hashlib.sha256(f"bilstm {self.n_frozen}".encode())
+        context = self.embeddings.context  # no weight tells it
+        digest = hashlib.sha256(f"bilstm {self.n_frozen} {context}".encode())
         for part in self._frozen_parts():
             for weight in part.state_dict().values():
                 digest.update(weight.detach().contiguous().view(torch.uint8).numpy().data)

@@ -33,6 +33,10 @@ class Encoder(nn.Module, ABC):
     def fingerprint(self) -> str:
         """Return a name of the frozen part: equal names compute equal features."""
 
+    def row_names(self) -> dict[str, list[str]]:
+        """Return, for each weight with a row per word of a vocabulary, what its rows stand for."""
+        return {}
+
     @property
     def is_frozen(self) -> bool:
         return self.n_frozen >= 0

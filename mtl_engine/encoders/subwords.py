@@ -1,6 +1,7 @@
 """Words to sub-words: every word of a sentence is kept, whatever its length.
 
 - A word that has no sub-word (empty, or only invisible characters) reads as the unknown one.
+- Half of a surrogate pair, which is no character, reads as a question mark.
 - A word of more than ``max_word_pieces`` sub-words is read by its first ones.
 - A sentence past the window is read in windows that overlap by about a quarter; each word is read
   where it has the most context on its poorer side.
@@ -51,7 +52,8 @@ class SubwordReader:
             new = list(words - {PAIR_SEPARATOR})
         if not new:
             return
-        for word, ids in zip(new, self.vocabulary.split(new), strict=True):
+        whole = [word.encode("utf-8", "replace").decode() for word in new]
+        for word, ids in zip(new, self.vocabulary.split(whole), strict=True):
             self._known[word] = ids[: self.max_word_pieces] or [self.vocabulary.unknown]
 
     def _pieces(self, tokens: Sequence[str]) -> Pieces:

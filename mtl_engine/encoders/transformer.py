@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 
 from mtl_engine.config import BUNDLED, EncoderConfig
@@ -15,6 +16,9 @@ from mtl_engine.encoders.interface import Encoder
 from mtl_engine.encoders.pack import Pieces
 from mtl_engine.encoders.subwords import SubwordReader, Vocabulary
 from mtl_engine.errors import EngineError
+
+# full precision whatever the file holds, and never code that comes with an encoder
+OURS: dict[str, Any] = {"dtype": torch.float32, "trust_remote_code": False}
 
 
 class TransformerEncoder(Encoder):
@@ -55,9 +59,9 @@ def pretrained_transformer(config: EncoderConfig) -> TransformerEncoder:
 
     source = bundled_folder() if config.name == BUNDLED else config.name
     try:
-        with _no_progress_bar():
-            model = AutoModel.from_pretrained(source)
-    except (OSError, ValueError) as error:
+        with no_progress_bar():
+            model = AutoModel.from_pretrained(source, **OURS)
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise EngineError(
             f"EncoderConfig key 'name' is '{config.name}', which is neither '{BUNDLED}', nor a "
             f"directory with a Hugging Face encoder, nor a name found on the hub: {error}"
@@ -69,7 +73,8 @@ def empty_transformer(folder: Path, config: EncoderConfig) -> TransformerEncoder
     """Return the encoder described in the folder, with weights still to be loaded."""
     from transformers import AutoConfig, AutoModel
 
-    model = AutoModel.from_config(AutoConfig.from_pretrained(folder))  # type: ignore[no-untyped-call]
+    described = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    model = AutoModel.from_config(described, **OURS)  # type: ignore[no-untyped-call]
     return TransformerEncoder(model, load_tokenizer(folder), config)
 
 
@@ -77,11 +82,21 @@ def load_tokenizer(source: str | Path) -> Any:
     """Return the fast tokenizer that splits words one by one."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, add_prefix_space=True)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            source, use_fast=True, add_prefix_space=True, trust_remote_code=False
+        )
+    except (OSError, ValueError) as error:
+        raise EngineError(f"The encoder '{source}' has no tokenizer: {error}") from error
     if not tokenizer.is_fast:
         raise EngineError(
             f"The encoder '{source}' has no fast tokenizer, which the engine needs; choose an "
             "encoder that ships a tokenizer.json."
+        )
+    if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
+        raise EngineError(
+            f"The tokenizer of the encoder '{source}' knows no sub-word, so every word would read "
+            "as unknown; put its tokenizer.json or vocabulary into the directory."
         )
     return tokenizer
 
@@ -105,7 +120,8 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
 
 
 @contextmanager
-def _no_progress_bar() -> Iterator[None]:
+def no_progress_bar() -> Iterator[None]:
+    """Keep transformers from drawing on the terminal."""
     from transformers.utils import logging
 
     was_shown = logging.is_progress_bar_enabled()

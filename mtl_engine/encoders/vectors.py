@@ -58,7 +58,14 @@ def file_vectors(path: Path, words: Sequence[str]) -> np.ndarray:
                     f"have {table.shape[1]}."
                 )
             if word in number:
-                table[number[word]] = [float(value) for value in values]
+                table[number[word]] = _floats(values, f"{path.name}:{line_number}")
     if table is None:
         raise EngineError(f"{path.name} holds no word vectors.")
     return table
+
+
+def _floats(values: list[str], place: str) -> list[float]:
+    try:
+        return [float(value) for value in values]
+    except ValueError as error:
+        raise EngineError(f"{place} is not a word and its numbers: {error}.") from error

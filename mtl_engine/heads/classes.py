@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.confidence import entropy_confidence, summed_entropy
-from mtl_engine.heads.interface import Head, Reading, States, softmax
+from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.types import Answer, TaskSpec
 
@@ -23,9 +23,9 @@ class ClassHead(Head):
         nn.init.normal_(self.linear.weight, std=0.02)
         nn.init.zeros_(self.linear.bias)
 
-    def output_names(self) -> dict[str, list[str]]:
+    def axis_names(self) -> AxisNames:
         names = list(self.task.labels)
-        return {"linear.weight": names, "linear.bias": names}
+        return {"linear.weight": (names,), "linear.bias": (names,)}
 
     def encode(self, n_tokens: int, answer: Answer) -> int:
         return self.label_number(answer)

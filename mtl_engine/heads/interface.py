@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from mtl_engine.encoders.pack import mean_by, within
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.metrics import MAIN_SCORE, answer_scores, sentence_accuracy
 from mtl_engine.types import Answer, TaskSpec
+
+AxisNames: TypeAlias = dict[str, tuple[list[str] | None, ...]]  # weight -> names along its axes
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,8 @@ class Head(nn.Module, ABC):
         accuracy = sentence_accuracy(self.task.kind, gold, predicted, sizes)
         return Judgement(metrics, metrics[MAIN_SCORE[self.task.kind]], accuracy)
 
-    def output_names(self) -> dict[str, list[str]]:
-        """Return, for each weight whose rows are outputs, what the rows stand for."""
+    def axis_names(self) -> AxisNames:
+        """Return, for each weight with an entry per label, what its axes stand for."""
         return {}
 
     def label_number(self, label: str) -> int:

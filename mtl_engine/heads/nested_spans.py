@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.heads.candidates import Candidates, candidate_number, candidates
-from mtl_engine.heads.interface import Head, Reading, States, softmax, split_by
+from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax, split_by
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.heads.spans import checked_spans
 from mtl_engine.types import Answer, TaskSpec
@@ -40,9 +40,9 @@ class SpanHead(Head):
         self.spans = SpanVectors(width, hidden, max_width, dropout)
         self.output = nn.Linear(hidden, 1 + len(task.labels))
 
-    def output_names(self) -> dict[str, list[str]]:
+    def axis_names(self) -> AxisNames:
         names = ["", *self.task.labels]
-        return {"output.weight": names, "output.bias": names}
+        return {"output.weight": (names,), "output.bias": (names,)}
 
     def encode(self, n_tokens: int, answer: Answer) -> np.ndarray:
         """Return (C,) the label of each candidate; 0 = none."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.candidates import candidate_number
-from mtl_engine.heads.interface import Head, Parent, Reading, States, softmax, starts_of
+from mtl_engine.heads.interface import AxisNames, Head, Parent, Reading, States, softmax, starts_of
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.heads.nested_spans import (
     NOTHING,
@@ -66,16 +66,22 @@ class RelationHead(Head):
         nn.init.normal_(self.distance.weight, std=0.02)
         self.output = nn.Linear(hidden, 1 + len(task.labels))
 
-    def output_names(self) -> dict[str, list[str]]:
+    def axis_names(self) -> AxisNames:
         names = ["", *self.task.labels]
-        return {"output.weight": names, "output.bias": names}
+        types = ["", *self.parent_task.labels]
+        return {
+            "output.weight": (names,),
+            "output.bias": (names,),
+            "types.weight": (None, types),
+        }
 
     def encode(self, n_tokens: int, answer: Answer) -> RelationTarget:
         pairs: dict[tuple[int, int], int] = {}
         for s1, e1, s2, e2, label in answer:
             number = 1 + self.label_number(label)
             for start, end in ((s1, e1), (s2, e2)):
-                if not 0 <= start < end <= n_tokens:
+                is_place = isinstance(start, int) and isinstance(end, int)
+                if not is_place or not 0 <= start < end <= n_tokens:
                     raise EngineError(
                         f"Relation {[s1, e1, s2, e2, label]} of task '{self.task.name}' leaves "
                         f"its sentence of {n_tokens} tokens."

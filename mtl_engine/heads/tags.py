@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.heads.crf import Crf
-from mtl_engine.heads.interface import Head, Reading, States, softmax, split_by
+from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax, split_by
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.types import Answer, TaskSpec
 
@@ -38,8 +38,12 @@ class TagHead(Head):
         self.require_labels()
         return list(self.task.labels)
 
-    def output_names(self) -> dict[str, list[str]]:
-        return {"linear.weight": self.names, "linear.bias": self.names}
+    def axis_names(self) -> AxisNames:
+        one, two = (self.names,), (self.names, self.names)
+        names: AxisNames = {"linear.weight": one, "linear.bias": one}
+        if self.crf is not None:
+            names |= {"crf.start": one, "crf.end": one, "crf.follow": two}
+        return names
 
     def encode(self, n_tokens: int, answer: Answer) -> np.ndarray:
         self.require_length(n_tokens, answer)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from mtl_engine.confidence import head_confidence, summed_entropy
 from mtl_engine.errors import EngineError
-from mtl_engine.heads.interface import Head, Reading, States, lay_out, softmax, split_by
+from mtl_engine.heads.interface import AxisNames, Head, Reading, States, lay_out, softmax, split_by
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
 from mtl_engine.heads.spanning_tree import are_trees, best_heads
 from mtl_engine.types import Answer, TaskSpec
@@ -53,8 +53,8 @@ class TreeHead(Head):
         nn.init.xavier_uniform_(self.arc)
         nn.init.normal_(self.label, std=1 / label_width)
 
-    def output_names(self) -> dict[str, list[str]]:
-        return {"label": list(self.task.labels)}
+    def axis_names(self) -> AxisNames:
+        return {"label": (list(self.task.labels),)}
 
     def encode(self, n_tokens: int, answer: Answer) -> TreeTarget:
         self.require_length(n_tokens, answer)

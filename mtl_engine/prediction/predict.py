@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -78,7 +79,7 @@ def predict(
         tasks=tuple(tasks or [task.name for task in model.tasks]),
         outputs=_known_outputs(outputs),
         temperatures=_checked_temperatures(model, temperatures or {}),
-        n_passes=n_passes,
+        n_passes=_at_least_one("n_passes", n_passes),
         dropout=_one_of("dropout scope", dropout, get_args(DropoutScope)),
         seed=seed,
         is_greedy=is_greedy,
@@ -188,6 +189,12 @@ def _one_of(what: str, name: Any, known: Sequence[str]) -> Any:
     return name
 
 
+def _at_least_one(what: str, number: int) -> int:
+    if number < 1:
+        raise EngineError(f"{what} is {number}; it must be 1 or more.")
+    return number
+
+
 def _known_outputs(outputs: Collection[str]) -> frozenset[str]:
     return frozenset(_one_of("output", output, OUTPUTS) for output in outputs)
 
@@ -198,6 +205,8 @@ def _checked_temperatures(
     for name, temperature in temperatures.items():
         if name not in model.number:
             raise UnknownName("task", name, model.number)
-        if not temperature > 0:
-            raise EngineError(f"The temperature of '{name}' is {temperature}; it must be above 0.")
+        if not 0 < temperature < inf:
+            raise EngineError(
+                f"The temperature of '{name}' is {temperature}; it must be a number above 0."
+            )
     return temperatures

@@ -1,5 +1,6 @@
 """A pool of sentences scored for selection: one row a sentence, one column a task."""
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -54,7 +55,7 @@ def score(
     outputs = {"answers", "confidence", "entropy"}
     outputs |= {"votes"} if method == "dropout" else set()
     outputs |= {"vectors"} if has_vectors else set()
-    rows: list[list[float]] = []
+    rows = array("d")  # 8 bytes a number, however large the pool
     vectors: list[np.ndarray] = []
     for prediction in predict(
         model,
@@ -68,10 +69,10 @@ def score(
         dropout=dropout,
         seed=seed,
     ):
-        rows.append(_numbers(prediction, names, method))
+        rows.extend(_numbers(prediction, names, method))
         if prediction.vector is not None:
             vectors.append(prediction.vector)
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), 5, len(names))
+    table = np.array(rows, dtype=np.float64).reshape(-1, 5, len(names))
     return Scores(
         tasks=names,
         confidence=table[:, 0],

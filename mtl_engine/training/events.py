@@ -1,6 +1,6 @@
 """What a training tells while it runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +26,7 @@ class TrainingState:
     visits: tuple[int, ...]  # batches taken of each task
     history: tuple[Feedback, ...]  # what the policy has been told
     fingerprint: str  # of data, tasks and configuration
+    is_evaluated: bool = True  # False after an epoch's last step, before its evaluation
 
 
 Snapshot: TypeAlias = Callable[[], TrainingState]
@@ -85,3 +86,11 @@ def geometric_mean(values: Any) -> float:
     """Return the geometric mean, with 1e-8 for anything smaller; 0 of nothing."""
     array = np.maximum(np.asarray(list(values), dtype=float), 1e-8)
     return float(np.exp(np.log(array).mean())) if len(array) else 0.0
+
+
+def trained_model(events: Iterable[Event]) -> MultiTaskModel:
+    """Return the model of a training that nobody wants to watch."""
+    for event in events:
+        if isinstance(event, End):
+            return event.model
+    raise AssertionError("a training always ends with its model")

@@ -100,26 +100,23 @@ class _Run:
         self.stopping = EarlyStopping(self.config.patience)
         self.best_weights = self._learned()
         self.step = 0
+        self.is_evaluated = True  # False from an epoch's last step to its evaluation
         self.visits = [0] * len(self.names)
         self.history: list[Feedback] = []
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
         """Yield the events from the current step on."""
         has_dev = any(set(example.labels) & set(self.names) for example in self.dev)
-        while self.step < self.schedule.n_steps:
-            if should_stop():
-                yield self._end("cancelled")
-                return
-            yield self._make_step()
-            if has_dev and self.schedule.is_time_to_evaluate(self.step):
+        while True:
+            if has_dev and not self.is_evaluated:
                 evaluation, is_best = self._evaluate()
                 yield evaluation
                 if is_best:
                     yield Best(**vars(evaluation))
-                if self.stopping.is_over:
-                    yield self._end("patience")
-                    return
-        yield self._end("finished")
+            if reason := self._reason_to_end(should_stop):
+                yield self._end(reason)
+                return
+            yield self._make_step()
 
     def snapshot(self) -> TrainingState:
         """Return copies of all that is needed to go on from here."""
@@ -132,6 +129,7 @@ class _Run:
             visits=tuple(self.visits),
             history=tuple(self.history),
             fingerprint=self.fingerprint,
+            is_evaluated=self.is_evaluated,
         )
 
     def restore(self, state: TrainingState) -> None:
@@ -141,9 +139,16 @@ class _Run:
                 "The snapshot belongs to another training: its sentences, tasks or settings "
                 "differ. Resume with the same ones, or start anew without resume_from."
             )
-        self.model.load_state_dict(state.weights)
-        import_state(self.optimizer, self.model, state.optimizer)
+        try:
+            self.model.load_state_dict(state.weights)
+            import_state(self.optimizer, self.model, state.optimizer)
+        except (RuntimeError, KeyError) as error:
+            raise EngineError(
+                f"The snapshot's tensors are not those of this training: {error}. Start anew "
+                "without resume_from."
+            ) from error
         self.step = state.step
+        self.is_evaluated = state.is_evaluated
         self.stopping = replace(state.stopping)
         self.best_weights = _copies(state.best_weights)
         self.visits = list(state.visits)
@@ -152,8 +157,16 @@ class _Run:
             for feedback in self.history:
                 self.policy.update(feedback)
 
+    def _reason_to_end(self, should_stop: Callable[[], bool]) -> Reason | None:
+        if self.stopping.is_over:
+            return "patience"
+        if self.step >= self.schedule.n_steps:
+            return "finished"
+        return "cancelled" if should_stop() else None
+
     def _make_step(self) -> Step:
         self.step += 1
+        self.is_evaluated = not self.schedule.is_time_to_evaluate(self.step)
         rate = set_learning_rate(self.optimizer, self.config, self.step, self.schedule.n_steps)
         probabilities: tuple[float, ...] | None = None
         if self.policy is None:
@@ -198,6 +211,7 @@ class _Run:
         results = evaluate(self.model, self.dev, features=self.features, is_greedy=True)
         mean = geometric_mean(result.main for result in results.values())
         metrics = {name: dict(result.metrics) for name, result in results.items()}
+        self.is_evaluated = True
         is_best = self.stopping.note(self.step, mean, metrics)
         if is_best:
             self.best_weights = self._learned()

@@ -70,6 +70,11 @@ def test_a_dev_set_answered_perfectly_gives_a_finite_temperature():
     assert 0.01 <= found <= 1
 
 
+@pytest.mark.parametrize("logits", [[[1.0], [2.0]], [[0.0, 0.0], [0.0, 0.0]]])
+def test_where_the_temperature_changes_nothing_it_stays_one(logits):
+    assert fit_temperature(np.array(logits), np.array([0, 0])) == 1.0
+
+
 def test_wrong_input_is_named():
     with pytest.raises(EngineError, match="allowed is 0 to 1"):
         overconfidence_error([1.5], [1.0])
@@ -79,3 +84,11 @@ def test_wrong_input_is_named():
         fit_temperature(np.zeros((2, 2)), np.array([-1, -1]))
     with pytest.raises(EngineError, match="no column"):
         fit_temperature(np.zeros((2, 2)), np.array([0, 2]))
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(EngineError, match="NaN or infinity"):
+            fit_temperature(np.array([[wrong, 1.0]]), np.array([0]))
+    for labels in ([0.5], [np.nan], ["a"]):
+        with pytest.raises(EngineError, match="column numbers"):
+            fit_temperature(np.zeros((1, 2)), np.array(labels))
+    with pytest.raises(EngineError, match="2 arrays of logits and 1 of labels"):
+        fit_temperature([np.zeros((1, 2)), np.zeros((1, 2))], [np.array([0])])

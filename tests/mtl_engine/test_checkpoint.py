@@ -107,6 +107,74 @@ def test_broken_folders_are_refused_with_the_reason(end, tmp_path):
         load_snapshot(tmp_path / "m")
 
 
+def shortened(path):
+    os.truncate(path, path.stat().st_size - 10)
+
+
+def emptied(path):
+    os.truncate(path, 0)
+
+
+def pickled(path):
+    torch.save({"a": torch.ones(1)}, path)
+
+
+@pytest.mark.parametrize("damage", [shortened, emptied, pickled, os.unlink])
+def test_damaged_tensors_are_refused_by_name(end, damage, tmp_path):
+    save_model(end.model, tmp_path / "m")
+    damage(tmp_path / "m" / "model.safetensors")
+    with pytest.raises(EngineError, match=r"model\.safetensors' is missing or damaged"):
+        load_model(tmp_path / "m")
+    *_, step, _ = train(sentences(4), [], TASKS, tiny_config(epochs=1))
+    save_snapshot(step.snapshot(), tmp_path / "s")
+    damage(tmp_path / "s" / "optimizer.safetensors")
+    with pytest.raises(EngineError, match=r"not a whole snapshot.*optimizer\.safetensors"):
+        load_snapshot(tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    ("tamper", "message"),
+    [
+        (lambda d: [d], "has format None"),
+        (lambda d: {k: v for k, v in d.items() if k != "config"}, "not describe a model: 'config'"),
+        (lambda d: {**d, "config": 3}, "not describe a model"),
+        (lambda d: {**d, "config": {"modle": {}}}, "Did you mean 'model'"),
+        (lambda d: {**d, "tasks": [{"name": "a"}]}, "not describe a model"),
+        (lambda d: {**d, "tasks": [{**d["tasks"][0], "colour": 1}]}, "colour"),
+        (lambda d: {**d, "tasks": "abc"}, "not describe a model"),
+    ],
+)
+def test_a_description_that_was_tampered_with_is_refused(end, tamper, message, tmp_path):
+    save_model(end.model, tmp_path / "m")
+    path = tmp_path / "m" / "model.json"
+    path.write_text(json.dumps(tamper(json.loads(path.read_text()))))
+    with pytest.raises(EngineError, match=message):
+        load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"history": [{}]}', '{"history": 3}', "{"])
+def test_a_snapshot_that_was_tampered_with_is_refused(text, tmp_path):
+    *_, step, _ = train(sentences(4), [], TASKS, tiny_config(epochs=1))
+    save_snapshot(step.snapshot(), tmp_path / "s")
+    (tmp_path / "s" / "snapshot.json").write_text(text)
+    with pytest.raises(EngineError, match="not a whole snapshot"):
+        load_snapshot(tmp_path / "s")
+
+
+def test_a_snapshot_with_other_tensors_is_refused():
+    *_, step, _ = train(sentences(4), [], TASKS, tiny_config(epochs=1))
+    state = step.snapshot()
+    name = next(iter(state.weights))
+    for part in (
+        {"weights": {n: w for n, w in state.weights.items() if n != name}},
+        {"optimizer": {"exp_avg/nothing": torch.ones(1)}},
+    ):
+        with pytest.raises(EngineError, match="not those of this training"):
+            train(
+                sentences(4), [], TASKS, tiny_config(epochs=1), resume_from=replace(state, **part)
+            )
+
+
 def test_a_killed_training_goes_on_from_disk_to_the_same_bits(tmp_path):
     config = tiny_config(policy="size", epochs=2, frozen_layers=1)
     examples, dev = sentences(16), sentences(4, seed=1)
@@ -139,11 +207,12 @@ def test_models_on_every_encoder_are_saved_with_all_they_need(kind, tmp_path):
     assert first == second
 
 
-def test_an_exported_model_is_read_by_transformers_alone(tmp_path):
+def test_an_exported_model_is_read_by_transformers_alone(tmp_path, capfd):
     from transformers import AutoModel, AutoModelForTokenClassification, AutoTokenizer
 
     model = new_model(EngineConfig(), [SPANS, replace(POS, name="p.o/s")]).eval()
     export_huggingface(model, tmp_path / "hf")
+    assert capfd.readouterr() == ("", "")
     tokens = ["Ada", "visits", "Oslo"]
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "hf")
     batch = tokenizer([tokens], is_split_into_words=True, return_tensors="pt")

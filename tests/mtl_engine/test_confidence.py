@@ -122,6 +122,10 @@ def test_wrong_shapes_are_named():
         head_confidence([HEADS[:, :3]])
     with pytest.raises(EngineError, match="at least 2"):
         dropout_agreement([np.zeros((1, 3), int)])
+    with pytest.raises(EngineError, match="different lengths"):
+        entropy_confidence([[0.5, 0.5], [1.0]])
+    with pytest.raises(EngineError, match="NaN"):
+        dropout_agreement([np.full((2, 3), np.nan)])
     with pytest.raises(EngineError, match="tasks"):
         sentence_information([1.0, 2.0])
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mtl_engine.config import EngineConfig, TrainingConfig
+from mtl_engine.config import EncoderConfig, EngineConfig, ModelConfig, TrainingConfig
 from mtl_engine.errors import EngineError, UnknownName
 
 
@@ -55,6 +55,13 @@ def test_an_unknown_name_is_named_with_the_known_ones(values, parts):
         ({"training": {"batch_size": 2.5}}, ["'batch_size' is 2.5", "int"]),
         ({"training": {"batch_size": True}}, ["'batch_size' is True", "int"]),
         ({"training": {"learning_rate": float("nan")}}, ["'learning_rate' is nan"]),
+        ({"training": {"learning_rate": float("inf")}}, ["'learning_rate' is inf", "finite"]),
+        ({"training": {"clip": -float("inf")}}, ["'clip' is -inf", "finite"]),
+        ({"training": {"weight_decay": 10**400}}, ["'weight_decay' is 1000", "finite"]),
+        ({"training": {"task_weights": {"a": float("inf")}}}, ["'task_weights.a' is inf"]),
+        ({"model": {"span_keep": float("inf")}}, ["'span_keep' is inf", "finite"]),
+        (None, ["EngineConfig is None", "encoder, model, training"]),
+        ([("training", {})], ["EngineConfig is [", "encoder, model, training"]),
         ({"training": {"learning_rate": "fast"}}, ["'fast'", "float"]),
         ({"training": {"label_smoothing": 1}}, ["'label_smoothing' is 1.0"]),
         ({"training": {"task_weights": {"a": -1}}}, ["'task_weights'", "0 or more"]),
@@ -69,3 +76,17 @@ def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(values, parts):
     with pytest.raises(EngineError) as error:
         EngineConfig.from_dict(values)
     assert all(part in str(error.value) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("group", "choice", "known"),
+    [
+        (EncoderConfig, {"kind": "transfomer"}, "Did you mean 'transformer'"),
+        (ModelConfig, {"architecture": "XMT"}, "CMT, SMT, ST"),
+        (ModelConfig, {"pooling": "max"}, "first, mean"),
+        (TrainingConfig, {"policy": "sizes"}, "Did you mean 'size'"),
+    ],
+)
+def test_settings_made_in_code_know_their_choices_too(group, choice, known):
+    with pytest.raises(UnknownName, match=known):
+        group(**choice)

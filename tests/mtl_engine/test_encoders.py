@@ -1,17 +1,21 @@
 """Encoders: the same vectors as the models they come from, for every family."""
 
+import json
 import os
 
 import numpy as np
 import pytest
 import torch
 
-from mtl_engine.config import EncoderConfig
+from mtl_engine.checkpoint import load_model, save_model
+from mtl_engine.config import EncoderConfig, EngineConfig
 from mtl_engine.encoders import new_encoder
 from mtl_engine.encoders.families import take_apart
 from mtl_engine.encoders.pack import Pieces, collate
 from mtl_engine.encoders.transformer import vocabulary_of
 from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.prediction import predict
+from tests.mtl_engine.corpus import MOOD, labelled_for, trained
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -157,19 +161,62 @@ def test_a_directory_without_an_encoder_is_refused(tmp_path):
         new_encoder(EncoderConfig(name=str(tmp_path)))
 
 
-def test_any_encoder_directory_can_be_read(tmp_path):
+def write_encoder(folder, dtype=torch.float32):
     from transformers import BertTokenizerFast
 
-    model = hugging_face_model("bert")
-    model.save_pretrained(tmp_path)
+    hugging_face_model("bert").to(dtype).save_pretrained(folder)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hel", "##lo", "world"]
-    (tmp_path / "vocab.txt").write_text("\n".join(words))
-    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    (folder / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+
+
+def test_any_encoder_directory_can_be_read(tmp_path):
+    write_encoder(tmp_path)
     encoder = new_encoder(EncoderConfig(name=str(tmp_path), frozen_layers=-1, max_pieces=512))
     (pieces,) = encoder.read([("hello", "world")])
     assert pieces.ids.tolist() == [2, 5, 6, 7, 3]
     (long,) = encoder.read([("world",) * 100])
     assert long.windows.max() == 40  # the model has only 40 positions
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_an_encoder_kept_in_half_precision_is_trained_and_saved_in_single(dtype, tmp_path):
+    write_encoder(tmp_path / "encoder", dtype)
+    name = str(tmp_path / "encoder")
+    config = EngineConfig.from_dict(
+        {"encoder": {"name": name, "frozen_layers": 1}, "training": {"epochs": 1}}
+    )
+    model = trained(labelled_for(MOOD), [MOOD], config).model
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    for some in (model, loaded):
+        assert {weight.dtype for weight in some.parameters()} == {torch.float32}
+    tokens = [("hello", "world")]
+    assert list(predict(loaded, tokens)) == list(predict(model, tokens))
+
+
+def test_an_encoder_without_its_vocabulary_is_refused(tmp_path):
+    hugging_face_model("bert").save_pretrained(tmp_path)
+    with pytest.raises(EngineError, match="tokenizer"):
+        new_encoder(EncoderConfig(name=str(tmp_path)))
+
+
+def test_an_encoder_with_damaged_weights_is_refused(tmp_path):
+    write_encoder(tmp_path)
+    os.truncate(tmp_path / "model.safetensors", 500)
+    with pytest.raises(EngineError, match="'name' is"):
+        new_encoder(EncoderConfig(name=str(tmp_path)))
+
+
+def test_code_that_comes_with_an_encoder_is_never_run(tmp_path, capsys):
+    write_encoder(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.C", "AutoModel": "own.M"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "own.py").write_text("raise SystemExit('this code was run')")
+    with pytest.raises(EngineError, match="'name' is"):
+        new_encoder(EncoderConfig(name=str(tmp_path)))
+    assert "[y/N]" not in capsys.readouterr().out  # nobody is asked either
 
 
 def test_a_bilstm_sees_three_words_on_each_side():
@@ -207,6 +254,9 @@ def test_bad_word_vectors_are_refused(tmp_path):
     path.write_text("yes 1 2 3\nno 4 5\n")
     config = EncoderConfig(kind="bilstm", width=8, vectors=str(path))
     with pytest.raises(EngineError, match=r"vectors\.txt:2 has 2 numbers"):
+        new_encoder(config, ["yes"])
+    path.write_text("yes 1 2 x\n")
+    with pytest.raises(EngineError, match=r"vectors\.txt:1 is not a word and its numbers"):
         new_encoder(config, ["yes"])
     with pytest.raises(EngineError, match="'vectors' is 'nowhere'"):
         new_encoder(EncoderConfig(kind="bilstm", width=8, vectors="nowhere"), ["yes"])

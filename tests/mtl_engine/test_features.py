@@ -1,9 +1,15 @@
 """Fast mode: the frozen part computed once gives the same model as computing it every time."""
 
+import errno
+import multiprocessing
+import os
+
 import numpy as np
 import pytest
 import torch
 
+from mtl_engine.config import EncoderConfig
+from mtl_engine.encoders import new_encoder
 from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError
 from mtl_engine.evaluation import evaluate
@@ -84,6 +90,14 @@ def test_encoders_with_other_frozen_weights_do_not_share_features(tmp_path):
     assert same.encoder.fingerprint() in names
 
 
+def test_bilstms_that_read_other_windows_do_not_share_features():
+    first, second = (
+        new_encoder(EncoderConfig(kind="bilstm", context=context), []) for context in (1, 2)
+    )
+    second.load_state_dict(first.state_dict())
+    assert first.fingerprint() != second.fingerprint()
+
+
 def test_nothing_is_kept_where_nothing_is_frozen(tmp_path):
     model = new_model(tiny_config(frozen_layers=-1), TASKS)
     assert open_features(model.encoder, tmp_path) is None
@@ -128,3 +142,78 @@ def test_a_full_store_keeps_what_it_has_and_takes_no_more(kind, tmp_path):
     store = MemoryStore(room) if kind == "memory" else DiskStore(tmp_path, 4, room)
     store.put([(key(1), rows(2, 1.0)), (key(2), rows(2, 2.0)), (key(3), rows(1, 3.0))])
     assert [store.get(key(n)) is not None for n in (1, 2, 3)] == [True, False, True]
+
+
+def cut_in_half(path):
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def test_rows_cut_off_the_file_are_missing_and_never_read_as_others(tmp_path):
+    store = DiskStore(tmp_path, 4, 10**6)
+    store.put([(key(n), rows(2, n)) for n in (1, 2, 3, 4)])
+    cut_in_half(tmp_path / "rows.f32")
+    reopened = DiskStore(tmp_path, 4, 10**6)
+    assert [reopened.get(key(n)) is not None for n in (1, 2, 3, 4)] == [True, True, False, False]
+    reopened.put([(key(n), rows(3, n)) for n in (5, 6)])
+    for reader in (reopened, DiskStore(tmp_path, 4, 10**6)):
+        assert [reader.get(key(n)) is not None for n in (3, 4)] == [False, False]
+        assert [reader.get(key(n)).tolist() for n in (1, 2)] == [
+            rows(2, n).tolist() for n in (1, 2)
+        ]
+        assert [reader.get(key(n)).tolist() for n in (5, 6)] == [
+            rows(3, n).tolist() for n in (5, 6)
+        ]
+
+
+def test_an_open_store_forgets_rows_that_were_cut_off_meanwhile(tmp_path):
+    store = DiskStore(tmp_path, 4, 10**6)
+    store.put([(key(n), rows(2, n)) for n in (1, 2)])
+    cut_in_half(tmp_path / "rows.f32")
+    store.put([(key(3), rows(2, 3))])
+    assert [store.get(key(n)) is not None for n in (1, 2, 3)] == [True, False, True]
+    assert store.get(key(3)).tolist() == rows(2, 3).tolist()
+
+
+def test_what_was_cut_off_is_computed_again(model, tmp_path):
+    pieces = model.encoder.read(TOKENS)
+    first = open_features(model.encoder, tmp_path).rows(pieces)
+    cut_in_half(next(tmp_path.glob("*/rows.f32")))
+    again = open_features(model.encoder, tmp_path)
+    assert torch.equal(again.rows(pieces), first)
+    assert torch.equal(again.rows(pieces), first)
+    assert torch.equal(open_features(model.encoder, tmp_path).rows(pieces), first)
+
+
+def test_a_full_disk_keeps_what_it_has_and_stops_nothing(tmp_path, monkeypatch):
+    store = DiskStore(tmp_path, 4, 10**6)
+    store.put([(key(1), rows(2, 1.0))])
+
+    def no_space(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mtl_engine.feature_store.os.fsync", no_space)
+        store.put([(key(2), rows(2, 2.0))])
+    assert store.get(key(2)) is None
+    store.put([(key(3), rows(2, 3.0))])
+    fresh = DiskStore(tmp_path, 4, 10**6)
+    assert [fresh.get(key(n))[0, 0] for n in (1, 3)] == [1.0, 3.0]
+
+
+def put_many(folder, numbers):
+    store = DiskStore(folder, 4, 10**6)
+    for number in numbers:
+        store.put([(key(number), rows(1 + number % 3, number))])
+
+
+def test_processes_that_write_at_once_lose_nothing(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    shares = [range(1, 41), range(20, 61), range(40, 81)]
+    writers = [context.Process(target=put_many, args=(tmp_path, share)) for share in shares]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    store = DiskStore(tmp_path, 4, 10**6)
+    for number in range(1, 81):
+        assert store.get(key(number)).tolist() == rows(1 + number % 3, number).tolist()

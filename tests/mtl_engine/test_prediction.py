@@ -106,8 +106,9 @@ def test_a_temperature_changes_confidence_but_no_answer(model):
     cooler, hotter = plain[0].probabilities["mood"], heated[0].probabilities["mood"]
     expected = cooler ** (1 / 3) / (cooler ** (1 / 3)).sum()
     assert hotter == pytest.approx(expected)
-    with pytest.raises(EngineError, match="must be above 0"):
-        next(predict(model, TOKENS, temperatures={"mood": 0.0}))
+    for wrong in (0.0, float("inf"), float("nan")):
+        with pytest.raises(EngineError, match="must be a number above 0"):
+            next(predict(model, TOKENS, temperatures={"mood": wrong}))
     with pytest.raises(UnknownName):
         next(predict(model, TOKENS, temperatures={"moods": 1.0}))
 
@@ -159,6 +160,11 @@ def test_dropout_votes_differ_between_passes_but_not_between_runs(model, scope):
         for name in ("pos", "syntax")
         for a, b in zip(first, other, strict=True)
     )
+
+
+def test_votes_need_a_pass(model):
+    with pytest.raises(EngineError, match="n_passes is 0; it must be 1 or more"):
+        next(predict(model, TOKENS, outputs=["votes"], n_passes=0))
 
 
 def test_dropout_above_the_frozen_part_computes_the_bottom_once(model, monkeypatch):

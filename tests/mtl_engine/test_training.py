@@ -11,7 +11,7 @@ from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
 from mtl_engine.policies import BanditPolicy, FixedPolicy
 from mtl_engine.training import Best, End, Step, train
-from mtl_engine.types import Example
+from mtl_engine.types import Example, TaskSpec
 from tests.mtl_engine.corpus import (
     MOOD,
     MOVES,
@@ -82,6 +82,37 @@ def test_a_training_resumed_from_a_snapshot_ends_in_the_same_bits(stop_at):
             strict=True,
         )
     )
+
+
+def kinds_and_steps(events):
+    return [(type(event).__name__, event.step) for event in events]
+
+
+def test_a_training_resumed_at_any_event_tells_the_same_rest(monkeypatch):
+    examples = labelled_for(MOOD)[:8]
+    config = tiny_config(epochs=9, patience=2)
+    means = [0.1, 0.5, 0.4, 0.6, 0.3, 0.2, 0.9, 0.9, 0.9]
+    results = {}
+
+    def judged(model, dev, **_):  # the same weights are judged the same again
+        weights = tuple(weight.sum().item() for weight in model.parameters())
+        main = results.setdefault(weights, means[len(results)])
+        return {"mood": SimpleNamespace(main=main, metrics={"accuracy": main})}
+
+    monkeypatch.setattr("mtl_engine.training.loop.evaluate", judged)
+    whole = list(train(examples, examples, [MOOD], config))
+    assert (whole[-1].reason, whole[-1].step) == ("patience", 6)
+    expected = whole[-1].model.state_dict()
+    for number, killed_at in enumerate(kinds_and_steps(whole)[:-1]):
+        events = train(examples, examples, [MOOD], config)
+        state = [next(events) for _ in range(number + 1)][-1].snapshot()
+        rest = list(train(examples, examples, [MOOD], config, resume_from=state))
+        left = kinds_and_steps(whole)[number + 1 :]
+        if killed_at[0] == "Evaluation":  # that it was the best is not told twice
+            left = [event for event in left if event != ("Best", killed_at[1])]
+        assert kinds_and_steps(rest) == left
+        assert (rest[-1].reason, rest[-1].metrics) == (whole[-1].reason, whole[-1].metrics)
+        assert all(torch.equal(w, expected[n]) for n, w in rest[-1].model.state_dict().items())
 
 
 def test_a_snapshot_of_another_training_is_refused():
@@ -262,6 +293,60 @@ def test_a_warm_start_keeps_known_labels_and_adds_new_ones():
     assert first.losses["entities"] < cold.losses["entities"] / 2
 
 
+def adopted(tasks, earlier_tasks, **model):
+    """Return a fresh model that adopted the random weights of an earlier one, and that one."""
+    from mtl_engine.model import new_model
+    from mtl_engine.training.warm_start import adopt_weights
+
+    fresh = new_model(tiny_config(model=model, seed=1), tasks)
+    earlier = new_model(tiny_config(model=model), earlier_tasks)
+    for weight in earlier.parameters():
+        torch.nn.init.normal_(weight)
+    adopt_weights(fresh, earlier)
+    return fresh, earlier
+
+
+def test_transitions_between_tags_move_with_their_labels():
+    turned = TaskSpec("pos", "tags", ("VERB", "ADJ", "NOUN"))
+    fresh, earlier = adopted([turned], [POS], has_crf=True)  # NOUN, VERB, PART, PUNCT
+    now, before = fresh.head("pos").crf, earlier.head("pos").crf
+    assert torch.equal(now.start[[0, 2]], before.start[[1, 0]])
+    assert torch.equal(now.follow[0, 2], before.follow[1, 0])
+    assert torch.equal(now.follow[2, 0], before.follow[0, 1])
+    assert now.follow[1].tolist() == [0, 0, 0]
+
+
+def test_relations_see_the_parents_labels_where_they_are_now():
+    turned = TaskSpec("entities", "spans", ("LOC", "PER"))
+    fresh, earlier = adopted([turned, MOVES], [SPANS, MOVES])  # PER, LOC
+    now, before = fresh.head("moves").types.weight, earlier.head("moves").types.weight
+    assert torch.equal(now, before[:, [0, 2, 1]])
+
+
+def test_an_unchanged_model_is_adopted_whole():
+    shape = {"architecture": "CMT", "has_scalar_mix": True, "has_crf": True}
+    fresh, earlier = adopted(TASKS, TASKS, **shape)
+    expected = earlier.state_dict()
+    assert all(torch.equal(weight, expected[name]) for name, weight in fresh.state_dict().items())
+
+
+def test_a_bilstm_adopts_the_vectors_of_words_it_still_has():
+    from mtl_engine.config import EngineConfig
+    from mtl_engine.model import new_model
+    from mtl_engine.training.warm_start import adopt_weights
+
+    config = EngineConfig.from_dict({"encoder": {"kind": "bilstm", "width": 8}})
+    fresh, earlier = new_model(config, [MOOD], "bcd"), new_model(config, [MOOD], "ab")
+    for weight in earlier.parameters():
+        torch.nn.init.normal_(weight)
+    adopt_weights(fresh, earlier)
+    now, before = (m.encoder.embeddings.vectors.weight for m in (fresh, earlier))
+    assert torch.equal(now[:3], before[[0, 1, 3]])
+    assert torch.equal(
+        fresh.encoder.layers[0].linear.weight, earlier.encoder.layers[0].linear.weight
+    )
+
+
 def test_task_weights_scale_the_losses_and_unknown_tasks_are_refused():
     with pytest.raises(UnknownName, match="Did you mean 'mood'"):
         train(sentences(2), [], TASKS, tiny_config(task_weights={"moood": 1.0}))
@@ -275,6 +360,25 @@ def test_an_answer_that_does_not_fit_names_the_sentence_and_the_known_labels():
     wrong = [Example(("Ada",), {"mood": "quest"}, id="s7")]
     with pytest.raises(EngineError, match=r"Sentence s7: .*'quest'.*Did you mean 'question'"):
         train(wrong, [], TASKS, tiny_config())
+
+
+@pytest.mark.parametrize(
+    ("task", "answer"),
+    [
+        ("entities", [[0, 1]]),
+        ("entities", None),
+        ("syntax", [[0]]),
+        ("syntax", [None]),
+        ("moves", [[0, 1, "goes_to"]]),
+        ("moves", [[0.0, 1, 0, 1, "goes_to"]]),
+        ("moves", [["a", 1, 0, 1, "goes_to"]]),
+        ("mood", ["question"]),
+        ("pos", 3),
+    ],
+)
+def test_an_answer_of_another_shape_names_the_sentence_and_the_task(task, answer):
+    with pytest.raises(EngineError, match=rf"Sentence 0: .*task '{task}'"):
+        train([Example(("Ada",), {task: answer}, id=0)], [], TASKS, tiny_config())
 
 
 def test_training_without_any_label_is_refused():
