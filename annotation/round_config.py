@@ -10,6 +10,7 @@ from annotation.answers import Problem
 from annotation.errors import InvalidInput
 from mtl_engine.config import BUNDLED, EngineConfig, Settings
 from mtl_engine.errors import EngineError
+from mtl_engine.selection import gives_values
 
 TINY = "tiny"  # learns from scratch in seconds: for trials and tests
 Unit = Literal["minutes", "sentences", "cost"]
@@ -29,11 +30,13 @@ class RoundConfig(Settings):
     amount: float = 60.0
     unit: Unit = "minutes"
     overlap: int = 0  # answers a sentence; 0 = the project's
-    strategy: StrategyName = "MT-AVG"
+    strategy: StrategyName = "MT-RRF"
     task: str = ""  # of SINGLE and STCS
     weights: Mapping[str, float] = field(default_factory=dict)  # by task; empty = equal
     decision: Literal["BLP", "GREEDY"] = "BLP"
-    scale: Literal["none", "quantile"] = "none"  # how confidences are made comparable
+    scale: Literal["none", "quantile", "scaled"] = "none"  # how tasks are made comparable
+    value: Literal["mean", "information"] = "mean"  # of a sentence: per word, or in all
+    diversity: Literal["none", "facility", "badge"] = "none"  # a batch that differs in itself
     random_share: float = 0.2
     shows_suggestions: bool = True
     blind_share: float = 0.12
@@ -53,6 +56,7 @@ class RoundConfig(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        self._require_choices()
         self._require("amount", self.amount > 0, "more than 0")
         self._require("overlap", 0 <= self.overlap <= 10, "0 to 10")
         for key in ("random_share", "blind_share"):
@@ -65,6 +69,10 @@ class RoundConfig(Settings):
         self._require("encoder", self.encoder in known_encoders(), ", ".join(known_encoders()))
         needs_task = self.strategy in ("SINGLE", "STCS")
         self._require("task", bool(self.task) == needs_task, "a task's name with SINGLE and STCS")
+        may_differ = self.diversity == "none" or gives_values(self.strategy)
+        self._require("diversity", may_differ, f"none with {self.strategy}")
+        may_sum = self.value == "mean" or self.confidence == "entropy"
+        self._require("value", may_sum, "mean with dropout votes")
 
     @property
     def is_by_count(self) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.active_learning.corpus import LabelledCorpus
 from analysis.active_learning.settings import Protocol
+from analysis.active_learning.shared_models import shared_model
 from mtl_engine.calibration import expected_calibration_error
 from mtl_engine.confidence import overconfidence_error
 from mtl_engine.config import EngineConfig
@@ -17,7 +18,7 @@ from mtl_engine.evaluation import TaskResult, evaluate
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction import Scores, fit_temperatures, predict, score
-from mtl_engine.training import End, train
+from mtl_engine.training import train, trained_model
 from mtl_engine.types import Answer, Example, TaskSpec
 
 Tokens = Sequence[Sequence[str]]
@@ -105,16 +106,23 @@ def learn(
     *,
     cache_dir: Path | None,
     earlier: Learned | None = None,
+    is_shared: bool = False,
 ) -> Learned:
-    """Return what can be learned from the examples, from earlier weights where there are some."""
+    """Return what can be learned from the examples, from earlier weights where there are some.
+
+    With ``is_shared`` a model that another run learned from the same examples is used again.
+    """
     is_apart = config.model.architecture == "ST"
     groups = _task_by_task(corpus.tasks) if is_apart else [corpus.tasks]
     learners = []
     for number, tasks in enumerate(groups):
         start = earlier.learners[number].model if earlier else None
         taught, judged = _for_tasks(examples, tasks), _for_tasks(dev, tasks)
-        events = train(taught, judged, tasks, config, warm_start=start, cache_dir=cache_dir)
-        model = next(event.model for event in events if isinstance(event, End))
+        if is_shared and start is None:
+            model = shared_model(taught, judged, tasks, config, cache_dir)
+        else:
+            events = train(taught, judged, tasks, config, warm_start=start, cache_dir=cache_dir)
+            model = trained_model(events)
         temperatures = fit_temperatures(model, judged) if protocol.has_temperature else {}
         learners.append(Learner(model, temperatures, cache_dir))
     return Learned(tuple(learners), protocol)

@@ -14,6 +14,7 @@ from analysis.active_learning.pricing import PaperPrices, Prices, charge
 from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from mtl_engine.config import EngineConfig
+from mtl_engine.types import Example
 
 
 def run_protocol(
@@ -29,28 +30,29 @@ def run_protocol(
 
     Without ``prices`` costs are the paper's.
     """
+    _check_tasks(protocol, corpus)
     prices = prices or PaperPrices(protocol.cost_source)
     rng = np.random.default_rng(seed)
-    order = _drawn_order(corpus, protocol, rng)
-    dev = [corpus.pool[i] for i in order[: protocol.dev_size]]
-    numbers = order[protocol.dev_size :]
-    pool = HiddenPool([corpus.pool[i] for i in numbers], corpus.tasks)
+    dev, pool, numbers = _divide(corpus, protocol, rng)
     _reveal_rows(pool, np.arange(protocol.initial))
     actual = prices.actual(pool)
     spent = charge(actual, pool.is_revealed, np.zeros_like(pool.is_revealed))
     measured: list[dict[str, float]] = []
     learned: Learned | None = None
+    is_news = True
     for number in range(protocol.n_rounds):
-        learned = learn(
-            corpus,
-            pool.revealed_examples(),
-            dev,
-            protocol,
-            config,
-            cache_dir=cache_dir,
-            earlier=learned if protocol.is_warm_start else None,
-        )
-        measured.append(learned.measure(corpus.test))
+        if learned is None or is_news:
+            learned = learn(
+                corpus,
+                pool.revealed_examples(),
+                dev,
+                protocol,
+                config,
+                cache_dir=cache_dir,
+                earlier=learned if protocol.is_warm_start else None,
+                is_shared=number == 0,
+            )
+        measured.append(learned.measure(corpus.test) if is_news else measured[-1])
         ask = np.zeros(pool.is_open.shape, dtype=bool)
         if _is_buying(protocol, number):
             ask = _choose(learned, pool, corpus, prices, protocol, rng)
@@ -62,6 +64,7 @@ def run_protocol(
         }
         spent += charge(actual, ask, pool.is_revealed)
         pool.reveal(ask)
+        is_news = protocol.is_warm_start or bool(ask.any())
     yield {"final": _final(measured, corpus, spent)}
 
 
@@ -76,13 +79,29 @@ def learn_everything(
 ) -> tuple[dict[str, float], float]:
     """Return what a model of the whole pool measures, with the same dev, and what that cost."""
     prices = prices or PaperPrices(protocol.cost_source)
-    order = _drawn_order(corpus, protocol, np.random.default_rng(seed))
-    dev = [corpus.pool[i] for i in order[: protocol.dev_size]]
-    pool = HiddenPool([corpus.pool[i] for i in order[protocol.dev_size :]], corpus.tasks)
+    dev, pool, _ = _divide(corpus, protocol, np.random.default_rng(seed))
     _reveal_rows(pool, np.arange(len(pool)))
     learned = learn(corpus, pool.revealed_examples(), dev, protocol, config, cache_dir=cache_dir)
     nothing = np.zeros_like(pool.is_revealed)
     return learned.measure(corpus.test), charge(prices.actual(pool), pool.is_revealed, nothing)
+
+
+def _check_tasks(protocol: Protocol, corpus: LabelledCorpus) -> None:
+    """Refuse a protocol that names a task the corpus has not, before anything is trained."""
+    known = [task.name for task in corpus.tasks]
+    for name in (*protocol.weights, *([protocol.task] if protocol.task else [])):
+        if name not in known:
+            raise AnalysisError(f"No task '{name}' in the corpus. Known: {', '.join(known)}.")
+
+
+def _divide(
+    corpus: LabelledCorpus, protocol: Protocol, rng: np.random.Generator
+) -> tuple[list[Example], HiddenPool, NDArray[np.int64]]:
+    """Return the dev sentences, the pool, and the pool's sentences by number in the corpus."""
+    order = _drawn_order(corpus, protocol, rng)
+    dev = [corpus.pool[i] for i in order[: protocol.dev_size]]
+    numbers = order[protocol.dev_size :]
+    return dev, HiddenPool([corpus.pool[i] for i in numbers], corpus.tasks), numbers
 
 
 def _drawn_order(

@@ -10,9 +10,14 @@ from annotation.round_config import WEIGHTED, RoundConfig, known_encoders
 UNITS = (("minutes", "minutes"), ("sentences", "sentences"), ("cost", "cost units"))
 STRATEGIES = (
     (
+        "MT-RRF",
+        "Joined ranks",
+        "High on each task's own list of doubts, however sure it is. Best mean in our studies.",
+    ),
+    (
         "MT-AVG",
         "Unsure on average",
-        "The tasks' mean confidence is low. A safe start for most projects.",
+        "The tasks' mean confidence is low. Good when their confidences are comparable.",
     ),
     (
         "MT-MAX",
@@ -29,11 +34,6 @@ STRATEGIES = (
         "Pareto frontier",
         "No other sentence is less sure in every task. Good when tasks disagree.",
     ),
-    (
-        "MT-RRF",
-        "Joined ranks",
-        "Joins each task's ranking. Good when confidences are not comparable.",
-    ),
     ("MT-IND", "Each task its share", "Every task chooses its part of the batch by itself."),
     (
         "UDJS",
@@ -48,6 +48,15 @@ NOTES = {
     "decision": (
         "Best value prefers two short sentences to one long one when they teach more together. "
         "The Pareto frontier, shares and chance always go first in rank."
+    ),
+    "value": (
+        "Per word, short sentences look as good as long ones; in all, a budget is not spent on the "
+        "shortest."
+    ),
+    "scale": "As they are, a task that is always less sure than the others decides alone.",
+    "diversity": (
+        "Leaves out near-duplicates: the batch covers what the model is unsure of. Goes with "
+        "strategies that give each sentence a value, and decides the fit to the budget itself."
     ),
     "random_share": (
         "Chosen by chance, as the control in the learning curves. Below 10 % the control becomes "
@@ -88,6 +97,21 @@ class RoundForm(forms.Form):
         choices=[("BLP", "best value (BLP)"), ("GREEDY", "first in rank (greedy)")],
         widget=forms.RadioSelect,
         label="Fit to budget",
+    )
+    value = forms.ChoiceField(
+        choices=[("mean", "per word"), ("information", "in all")],
+        widget=forms.RadioSelect,
+        label="Uncertainty counts",
+    )
+    scale = forms.ChoiceField(
+        choices=[("none", "as they are"), ("scaled", "stretched"), ("quantile", "by rank")],
+        widget=forms.RadioSelect,
+        label="Tasks compared",
+    )
+    diversity = forms.ChoiceField(
+        choices=[("none", "may repeat itself"), ("facility", "cover"), ("badge", "spread out")],
+        widget=forms.RadioSelect,
+        label="Batch",
     )
     random_share = forms.FloatField(min_value=0, max_value=100, label="Random share")
     shows_suggestions = forms.BooleanField(required=False, label="show the model's answers")

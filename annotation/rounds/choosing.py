@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from annotation.round_config import GREEDY_ONLY, RoundConfig
 from mtl_engine.costs import Costs
-from mtl_engine.selection import made_comparable, plan, select
+from mtl_engine.selection import Batch, BatchRules, choose_batch, comparable_confidence
+from mtl_engine.selection.batches import Vectors
 
 Floats = NDArray[np.float64]
 STRATEGY, CHANCE, TEST = "strategy", "random", "test"
@@ -45,26 +46,45 @@ class Choice:
 
 def choose(
     confidence: Floats,
+    information: Floats,
     costs: Costs,
     budget: Budget,
     config: RoundConfig,
     tasks: Sequence[str],
     *,
+    vectors: Vectors | None = None,
     rng: np.random.Generator,
 ) -> Choice:
     """Return the asks of a round: a random share, and the strategy's choice for the rest.
 
-    ``confidence`` is (n, t), NaN where a cell is closed.
+    ``confidence`` is (n, t), NaN where a cell is closed; ``vectors`` gives the sentences of rows,
+    for a batch that differs in itself.
     """
-    confidence = made_comparable(confidence, config.scale)
+    rules = batch_rules(config, tasks)
+    confidence = comparable_confidence(confidence, information, rules)
     by_chance = choose_by_chance(confidence, costs, share_of(budget, config.random_share), rng)
     taken = [chosen.row for chosen in by_chance]
     left = confidence.copy()
     left[taken] = np.nan
     rest = _rest(budget, costs, by_chance)
-    chosen, value, is_optimal = _choose_by_strategy(left, costs, rest, config, tasks, rng)
+    batch = _choose_by_strategy(left, costs, rest, rules, vectors, rng)
+    chosen = [_chosen(int(row), batch) for row in batch.rows] if batch else []
     asks = _with_blind_share(_mixed(chosen, by_chance), config.blind_share, rng)
+    value, is_optimal = (batch.value, batch.is_optimal) if batch else (None, None)
     return Choice(tuple(asks), _total_cost(asks, costs), value, is_optimal)
+
+
+def batch_rules(config: RoundConfig, tasks: Sequence[str]) -> BatchRules:
+    """Return the part of a round's choices that is about sentences, for tasks in this order."""
+    return BatchRules(
+        strategy=config.strategy,
+        task=tasks.index(config.task) if config.task else None,
+        weights=_weights(config.weights, tasks),
+        decision="GREEDY" if config.strategy in GREEDY_ONLY else config.decision,
+        scale=config.scale,
+        value=config.value,
+        diversity=config.diversity,
+    )
 
 
 def choose_by_chance(
@@ -94,42 +114,27 @@ def _choose_by_strategy(
     confidence: Floats,
     costs: Costs,
     budget: Budget,
-    config: RoundConfig,
-    tasks: Sequence[str],
+    rules: BatchRules,
+    vectors: Vectors | None,
     rng: np.random.Generator,
-) -> tuple[list[Chosen], float | None, bool | None]:
+) -> Batch | None:
     if np.isnan(confidence).all() or budget.amount <= 0:
-        return [], None, None
-    options: dict[str, Any] = {
-        "weights": _weights(config.weights, tasks),
-        "task": tasks.index(config.task) if config.task else None,
-    }
+        return None
+    limit: dict[str, Any] = {"budget": budget.amount}
     if budget.is_count:
-        chance = rng if config.strategy == "RANDOM" else None
-        rows = select(confidence, int(budget.amount), config.strategy, rng=chance, **options)
-        return [_all_open(int(row), confidence) for row in rows], None, None
-    decision = "GREEDY" if config.strategy in GREEDY_ONLY else config.decision
-    chance = rng if config.strategy == "RANDOM" else None
-    result = plan(
-        confidence, costs, budget.amount, config.strategy, decision=decision, rng=chance, **options
-    )
-    chosen = [
-        Chosen(int(row), tuple(int(c) for c in np.flatnonzero(result.ask[row])), STRATEGY)
-        for row in result.rows
-    ]
-    return chosen, float(result.value), bool(result.is_optimal)
+        limit = {"n": int(budget.amount)}
+    return choose_batch(confidence, costs, rules, vectors=vectors, rng=rng, **limit)
 
 
-def _all_open(row: int, confidence: Floats) -> Chosen:
-    wanted = tuple(int(c) for c in np.flatnonzero(~np.isnan(confidence[row])))
-    return Chosen(row, wanted, STRATEGY)
+def _chosen(row: int, batch: Batch) -> Chosen:
+    return Chosen(row, tuple(int(column) for column in np.flatnonzero(batch.ask[row])), STRATEGY)
 
 
-def _weights(weights: Mapping[str, float], tasks: Sequence[str]) -> Floats | None:
+def _weights(weights: Mapping[str, float], tasks: Sequence[str]) -> tuple[float, ...] | None:
     if not weights:
         return None
-    values = np.array([weights.get(name, 0.0) for name in tasks])
-    return np.asarray(values / values.sum())
+    values = [weights.get(name, 0.0) for name in tasks]
+    return tuple(value / sum(values) for value in values)
 
 
 def _rest(budget: Budget, costs: Costs, by_chance: Sequence[Chosen]) -> Budget:

@@ -11,7 +11,7 @@ from annotation.errors import Refused
 from annotation.models import Round
 from annotation.round_config import RoundConfig
 from annotation.rounds.learning import learn
-from annotation.rounds.scoring import score_pool, unscored_pool
+from annotation.rounds.scoring import score_pool, sentence_vectors, unscored_pool
 from annotation.rounds.stages import make_choice, previous_model, wanted_overlap
 from annotation.rounds.workspace import Workspace
 from annotation.selectors.pool import Pool
@@ -61,6 +61,7 @@ def _replay(round: Round, original: Workspace, scratch: Workspace) -> Replay:
         round.number,
         is_seed=is_seed,
         overlap=wanted_overlap(round),
+        vectors=lambda rows: sentence_vectors(scratch, pool.ids[rows]),
     )
     again = [
         (int(pool.ids[ask.row]), [tasks[c] for c in ask.tasks], ask.is_blind) for ask in choice.asks

@@ -51,6 +51,20 @@ def score_pool(
     }
 
 
+def sentence_vectors(workspace: Workspace, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the sentences of these ids, which must rise, as the round's model reads them."""
+    model, features = open_model(workspace)
+    scores = score(
+        model,
+        stream_tokens(ids),
+        tasks=[task.name for task in model.tasks],
+        has_vectors=True,
+        features=features,
+    )
+    assert scores.vectors is not None
+    return scores.vectors
+
+
 def unscored_pool(pool: Pool) -> dict[str, Any]:
     """Return the same arrays before there is a model: everything is equally unsure."""
     confidence = np.where(pool.is_closed, np.nan, 0.5)

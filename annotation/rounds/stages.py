@@ -16,7 +16,7 @@ from annotation.rounds.manifest import build_manifest
 from annotation.rounds.policy import learned_weights
 from annotation.rounds.pricing import price_pool, seconds_of
 from annotation.rounds.reasons import reasons_of
-from annotation.rounds.scoring import score_pool, unscored_pool
+from annotation.rounds.scoring import score_pool, sentence_vectors, unscored_pool
 from annotation.rounds.splitting import split_sentences
 from annotation.rounds.suggesting import suggest
 from annotation.rounds.workspace import TEST, TRAIN, WITHHELD, Workspace
@@ -26,6 +26,7 @@ from annotation.selectors.training_set import labelled_sentences
 from annotation.services import rounds
 from annotation.services.asking import AskRow
 from mtl_engine.costs import Costs
+from mtl_engine.selection.batches import Vectors
 
 Report = Callable[[str, int, int | None], None]
 FILES = {"training": "examples.jsonl.gz", "scoring": "scores.npz", "selecting": "choice.json"}
@@ -98,7 +99,13 @@ def select_stage(round: Round, workspace: Workspace, report: Report) -> dict[str
     tasks = tuple(round.stages["scoring"]["tasks"])
     is_seed = round.stages["training"]["is_seed"]
     choice = make_choice(
-        arrays, tasks, config, round.number, is_seed=is_seed, overlap=wanted_overlap(round)
+        arrays,
+        tasks,
+        config,
+        round.number,
+        is_seed=is_seed,
+        overlap=wanted_overlap(round),
+        vectors=lambda rows: sentence_vectors(workspace, arrays["ids"][rows]),
     )
     asks = [*_test_asks(round, tasks), *_strategy_asks(choice, arrays, tasks, config, round)]
     answers = [] if is_seed or not config.shows_suggestions else _answers(round, workspace, asks)
@@ -125,6 +132,7 @@ def make_choice(
     *,
     is_seed: bool,
     overlap: int,
+    vectors: Vectors,
 ) -> Choice:
     """Return what the scores, the costs and the configuration lead to; the same every time."""
     rng = np.random.default_rng([config.seed, number])
@@ -133,7 +141,16 @@ def make_choice(
     if is_seed:
         asks = choose_by_chance(arrays["confidence"], costs, budget, rng)
         return Choice(tuple(asks), sum(costs.read[a.row] + costs.label[a.row].sum() for a in asks))
-    return choose(arrays["confidence"], costs, budget, config, tasks, rng=rng)
+    return choose(
+        arrays["confidence"],
+        arrays["information"],
+        costs,
+        budget,
+        config,
+        tasks,
+        vectors=vectors,
+        rng=rng,
+    )
 
 
 def open_stage(round: Round, workspace: Workspace) -> None:

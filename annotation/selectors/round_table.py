@@ -69,6 +69,8 @@ def _strategy(found: Round) -> str:
     if found.stages.get("training", {}).get("is_seed"):
         return "random seed set"
     config = found.config
+    if config.get("diversity", "none") != "none":
+        return f"{config['strategy']}, diverse"
     if config["unit"] == "sentences":
         return str(config["strategy"])
     return f"{config['strategy']}, {'BLP' if config['decision'] == 'BLP' else 'greedy'}"

@@ -1,7 +1,14 @@
 """What to label next: strategies over the confidence matrix, and plans within a budget."""
 
+from mtl_engine.selection.batches import (
+    Batch,
+    BatchRules,
+    choose_batch,
+    comparable_confidence,
+    gives_values,
+)
 from mtl_engine.selection.cbc import SolverFailed
-from mtl_engine.selection.diversity import diversify, task_vectors
+from mtl_engine.selection.diversity import diverse_candidates, diversify, task_vectors
 from mtl_engine.selection.explaining import explain, in_words
 from mtl_engine.selection.fairness import (
     COMPARABLE,
@@ -23,12 +30,18 @@ __all__ = [
     "DECISIONS",
     "PLANNED",
     "STRATEGIES",
+    "Batch",
+    "BatchRules",
     "NamedStrategy",
     "Plan",
     "SolverFailed",
     "adjusted",
+    "choose_batch",
+    "comparable_confidence",
+    "diverse_candidates",
     "diversify",
     "explain",
+    "gives_values",
     "in_words",
     "informative",
     "label_coverage",

@@ -56,6 +56,19 @@ def diversify(
     return rows[drawn]
 
 
+def diverse_candidates(
+    value: ArrayLike,
+    *,
+    n: SupportsIndex | None = None,
+    cost: ArrayLike | None = None,
+    budget: float | None = None,
+    candidates: int | None = None,
+) -> Rows:
+    """Return the rows that `diversify` would look at, so that only they need vectors."""
+    worth = np.asarray(value, np.float64)
+    return _candidates(worth, _checked_limit(len(worth), n, cost, budget), candidates)
+
+
 def task_vectors(
     vectors: ArrayLike, confidence: ArrayLike, weights: ArrayLike | None = None
 ) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.active_learning.choosing import compared_confidence, coverage_of
 from analysis.active_learning.corpus import HiddenPool, LabelledCorpus
-from analysis.active_learning.protocol import run_protocol
+from analysis.active_learning.protocol import _drawn_order, run_protocol
 from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from mtl_engine.config import EngineConfig
@@ -55,6 +55,38 @@ def test_labels_stay_hidden_until_they_are_asked_for():
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {"strategy": "MT-AVG"},
+        {"strategy": "MT-MIN", "decision": "BLP"},
+        {"strategy": "UDJS", "decision": "BLP"},
+        {"strategy": "EQB-DJS", "decision": "BLP"},
+        {"strategy": "STCS", "decision": "BLP", "task": "slots"},
+        {"strategy": "MT-RRF", "coverage_weight": 0.5},
+        {"strategy": "MT-AVG", "diversity": "facility", "value": "information"},
+        {"strategy": "MT-PAR", "confidence": "dropout", "n_passes": 2, "has_temperature": True},
+    ],
+)
+def test_gold_that_was_not_asked_for_changes_no_choice(changes):
+    """Lies in all labels that are still hidden: the first choice must not notice."""
+    settings = {"initial": 10, "dev_size": 10, "n_rounds": 2, "budget": 60.0, **changes}
+    protocol = Protocol(**settings)
+    order = _drawn_order(CORPUS, protocol, np.random.default_rng(1))
+    pool = list(CORPUS.pool)
+    for row in order[20:]:  # after dev and the first labelled ones
+        n = len(pool[row].tokens)
+        lie = {"slots": [[i, i + 1, "day"] for i in range(n)], "intent": "eat"}
+        pool[row] = Example(pool[row].tokens, lie, pool[row].id)
+    lying = LabelledCorpus(TASKS, tuple(pool), CORPUS.test)
+    honest, fooled = (
+        next(run_protocol(corpus, protocol, CONFIG, seed=1)) for corpus in (CORPUS, lying)
+    )
+    assert honest["selected"]
+    assert honest["selected"] == fooled["selected"]
+    assert honest["slots"] == fooled["slots"]
+
+
+@pytest.mark.parametrize(
     ("strategy", "decision", "task"),
     [
         ("RANDOM", "GREEDY", ""),
@@ -92,6 +124,15 @@ def test_a_number_of_sentences_can_stand_in_for_a_budget():
 def test_a_pool_that_the_initial_set_uses_up_is_refused():
     with pytest.raises(AnalysisError, match="leave nothing to choose from"):
         _run(initial=75)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"strategy": "STCS", "task": "slot"}, {"weights": {"slot": 0.8, "intent": 0.2}}],
+)
+def test_a_task_that_the_corpus_has_not_is_refused_before_training(changes):
+    with pytest.raises(AnalysisError, match="No task 'slot' in the corpus. Known: slots, intent"):
+        _run(**changes)
 
 
 def test_all_labels_at_once_are_one_round_that_buys_nothing():

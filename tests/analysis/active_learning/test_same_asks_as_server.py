@@ -43,7 +43,7 @@ def _scores() -> Scores:
         information=rng.uniform(size=(N, 2)),
         n_items=items.astype(np.int64),
         n_expected=items,
-        vectors=None,
+        vectors=rng.normal(size=(N, 8)).astype(np.float32),
     )
 
 
@@ -58,7 +58,16 @@ def _asked_by_server(pool: HiddenPool, scores: Scores, budget: Budget, **choices
     costs = PaperPrices().expected(pool, scores)
     names = [task.name for task in TASKS]
     ask = np.zeros((N, 2), dtype=bool)
-    found = choose(confidence, costs, budget, config, names, rng=np.random.default_rng(5))
+    found = choose(
+        confidence,
+        scores.information,
+        costs,
+        budget,
+        config,
+        names,
+        vectors=lambda rows: scores.vectors[rows],
+        rng=np.random.default_rng(5),
+    )
     for chosen in found.asks:
         ask[chosen.row, list(chosen.tasks)] = True
     return ask
@@ -77,6 +86,9 @@ def _asked_by_server(pool: HiddenPool, scores: Scores, budget: Budget, **choices
         {"strategy": "UDJS", "decision": "BLP"},
         {"strategy": "EQB-DJS", "decision": "BLP"},
         {"strategy": "STCS", "task": "slots", "decision": "BLP"},
+        {"strategy": "MT-AVG", "decision": "BLP", "value": "information", "scale": "scaled"},
+        {"strategy": "MT-AVG", "decision": "GREEDY", "diversity": "facility"},
+        {"strategy": "MT-MIN", "decision": "GREEDY", "diversity": "facility", "scale": "quantile"},
     ],
 )
 def test_the_same_scores_and_budget_give_the_same_asks(choices):

@@ -68,6 +68,27 @@ def test_a_round_replays_to_the_same_batch_and_tells_the_first_difference(projec
     assert "Ask 1 was" in replay.difference
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"value": "information", "scale": "scaled"},
+        {"diversity": "facility", "value": "information", "scale": "scaled"},
+        {"diversity": "badge", "unit": "sentences", "amount": 12},
+    ],
+)
+def test_fair_and_diverse_batches_are_asked_and_replayed(project, work, choices):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    first = _launch(project, **{"unit": "minutes", "amount": 5, **choices})
+    work()
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("labelling", "")
+    asks = Ask.objects.filter(queue__round=first, is_random=False)
+    assert asks.exists()
+    assert all(ask.reason["why"] for ask in asks)
+    assert replay_round(first).is_same
+
+
 def test_the_test_slice_is_frozen_once_and_never_asked_for_training(project, work):
     import_demo(project, n=60, labelled=True)
     assert freeze_test_slice(project=project, size=20, seed=0) == 20
@@ -220,3 +241,20 @@ def test_blind_answers_are_held_against_what_the_model_kept_to_itself(project, w
     assert (bias.to_model.shown.value, bias.to_model.n_shown) == (1.0, 6)
     assert bias.to_model.blind.value < 0.5
     assert bias.to_each_other.shown.value is None
+
+
+def test_rest_tells_what_the_overview_shows(project, work, people, client):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    _launch(project, blind_share=0.5)
+    work()
+    client.force_login(people[0])
+
+    def read(name):
+        return client.get(f"/api/projects/{project.pk}/{name}/").json()
+
+    curves = {curve["task"]: curve for curve in read("dashboard")["curves"]}
+    assert [point["round"] for point in curves["Intent"]["chosen"]] == [1]
+    bias = {row["task"]: row for row in read("suggestion-bias")["tasks"]}
+    assert bias["Intent"]["to_model"]["n_blind"] == 0  # nobody has answered yet
+    assert read("working-styles") == {"is_off": True}
