@@ -23,7 +23,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from analysis.forecast import Hindcast, hindcasts
 
-DATA = Path("../shared/data")
 RESULTS = Path(__file__).parent / "results"
 CURVES = RESULTS / "forecast_curves.jsonl"
 SIZES = (50, 75, 100, 150, 200, 300, 400, 600, 800)
@@ -61,15 +60,15 @@ def read_rows() -> list[Row]:
 def missing_rows(found: Sequence[Row]) -> Iterator[Row]:
     """Yield the scores of every training that is not there yet."""
     from analysis.kinds.corpus_files import read_corpus
+    from analysis.kinds.data_files import data_file
 
     with tempfile.TemporaryDirectory(prefix="tandem-forecast-") as cache:
         for name, (train_file, test_file, format, tasks) in CORPORA.items():
             sizes = {row["n"] for row in found if row["corpus"] == name}
             if sizes >= set(SIZES):
                 continue
-            corpus = read_corpus(
-                DATA / train_file, DATA / test_file, format=format, tasks=tasks, test_size=N_TEST
-            )
+            train, test = data_file(train_file), data_file(test_file)
+            corpus = read_corpus(train, test, format=format, tasks=tasks, test_size=N_TEST)
             for n in (size for size in SIZES if size not in sizes):
                 yield from trained_rows(corpus, n, name, Path(cache))
 

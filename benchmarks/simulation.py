@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CORPUS = Path("../shared/data/conll2003")
 RESULTS = Path(__file__).parent / "results" / "simulation.md"
 TASKS = (2, 5)
 ALPHA = 0.95
 DATA = {
     **{
-        name: str(CORPUS / f"eng.{part}")
+        name: f"conll2003/eng.{part}"
         for name, part in (("train", "train"), ("dev", "testa"), ("test", "testb"))
     },
     "dev_tokens": 3000,
@@ -164,11 +163,12 @@ def plain_models(job: Job, epochs: int) -> list[float]:
 def gold_tags() -> list[list[str]]:
     """Return the tags of the test text as the file has them."""
     from analysis.kinds.corpus_files import read_records
+    from analysis.kinds.data_files import data_file
     from analysis.simulator.sentences import token_labels
 
     n_sentences = len(_shared["laboratory"].corpus.test.starts)
     if "gold" not in _shared:
-        records = read_records(Path(DATA["test"]), "conll2003")[:n_sentences]
+        records = read_records(data_file(str(DATA["test"])), "conll2003")[:n_sentences]
         _shared["gold"] = [token_labels(record, "ner") for record in records]
     return _shared["gold"]
 

@@ -41,8 +41,17 @@ def forecast_target(
     """Return how many more sentences bring the score to the target.
 
     ``spreads`` are the standard errors of the scores; the interval comes from fits of every law to
-    scores drawn again within them, because nobody knows yet which law will hold.
+    scores drawn again within them, because nobody knows yet which law will hold. Rounds without a
+    score, or before the first label, say nothing and are left out.
     """
+    if not len(n) == len(scores) == len(spreads):
+        raise AnalysisError(
+            f"A curve has one score and one spread for each size, not {len(n)}, {len(scores)} and "
+            f"{len(spreads)}."
+        )
+    usable = [i for i in range(len(n)) if n[i] > 0 and np.isfinite(scores[i])]
+    n, scores = [n[i] for i in usable], [scores[i] for i in usable]
+    spreads = [spreads[i] for i in usable]
     if target is not None and scores and scores[-1] >= target:
         return Forecast(f"Target {_share(target)} is reached.", is_reached=True)
     if len(n) < LEAST_ROUNDS:

@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 HOLDOUT = 0.1
 SCALE = 100.0  # outputs are multiplied by it for the search: parsimony counts in their units
 LARGEST_FORMULA = 60
+LEAST_POPULATION = 20  # formulas compete in twenties
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,10 @@ def discover(
 ) -> list[Formula]:
     """Return the Pareto front of formulas for y in the variables of X, the smallest first."""
     inputs, outputs = _checked(X, y, names)
+    _check_search(scale, population, generations)
     kept, held = hold_out(len(outputs), HOLDOUT, seed)
+    if np.ptp(outputs) == 0:  # a search would look for it in vain
+        return [_judged(constant_baseline(outputs, names), inputs, outputs, kept, held)]
     candidates = get_engine(engine)(
         inputs[kept],
         outputs[kept] * scale,
@@ -82,6 +86,8 @@ def discover_repeatedly(
     generations: int = 20,
 ) -> Discovery:
     """Return the joint front of several seeds, the baselines and how often each form was found."""
+    if not seeds:
+        raise AnalysisError("Formulas are searched for with at least one seed.")
     inputs, outputs = _checked(X, y, names)
     found: list[Formula] = []
     forms: Counter[str] = Counter()
@@ -147,9 +153,24 @@ def _front(formulas: Sequence[Formula]) -> list[Formula]:
     return front
 
 
+def _check_search(scale: float, population: int, generations: int) -> None:
+    if not scale > 0:
+        raise AnalysisError(f"The target is multiplied by {scale} to search: use a number above 0.")
+    if population < LEAST_POPULATION or generations < 1:
+        raise AnalysisError(
+            f"A search needs {LEAST_POPULATION} formulas and 1 generation at least, not "
+            f"{population} and {generations}."
+        )
+
+
 def _checked(X: ArrayLike, y: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
-    inputs = np.asarray(X, dtype=float)
-    outputs = np.asarray(y, dtype=float)
+    if not len(names) or not all(names) or len(set(names)) != len(names):
+        raise AnalysisError(f"Variables have names, each another one, not {list(names)}.")
+    try:
+        inputs = np.asarray(X, dtype=float)
+        outputs = np.asarray(y, dtype=float)
+    except ValueError as error:
+        raise AnalysisError(f"X or y is not all numbers: {error}.") from None
     if inputs.ndim != 2 or inputs.shape[1] != len(names):
         raise AnalysisError(
             f"X is (rows, {len(names)}) for the names {list(names)}, not {inputs.shape}."

@@ -1,7 +1,7 @@
 """Searches for formulas: gplearn as the paper used it, and Operon."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import sympy
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.formulas.expressions import Expression, parse
+from analysis.formulas.expressions import Expression, parse, variables
 
 Floats = NDArray[np.float64]
 Engine = Callable[..., list[Expression]]
@@ -31,7 +31,10 @@ def search_gplearn(
     population: int = 1000,
     generations: int = 20,
 ) -> list[Expression]:
-    """Return the best programs of every generation, with the paper's operators and rates."""
+    """Return the best program, and the best of each length in the last generation.
+
+    Operators and rates are the paper's.
+    """
     from gplearn.functions import make_function
     from gplearn.genetic import SymbolicRegressor
 
@@ -50,7 +53,8 @@ def search_gplearn(
     search.fit(inputs, outputs)
     last = [program for program in search._programs[-1] if program is not None]
     programs = [search._program, *_best_of_each_length(last)]
-    return [Expression(_from_program(p.program, names), tuple(names)) for p in programs]
+    symbols = variables(names, inputs)
+    return [Expression(_from_program(p.program, symbols), tuple(names)) for p in programs]
 
 
 def search_operon(
@@ -75,12 +79,12 @@ def search_operon(
         random_state=seed,
     )
     search.fit(inputs, outputs)
-    places = {f"X{i}": name for i, name in enumerate(names, 1)}
+    places = [f"X{i}" for i in range(1, len(names) + 1)]  # as Operon calls them
+    renamed = dict(zip(variables(places, inputs), variables(names, inputs), strict=True))
     found = []
     for entry in search.pareto_front_:
         text = str(entry["model"]).replace("^", "**")
-        plain = parse(text, list(places)).tree
-        renamed = dict(zip(_all(places), _all(places.values()), strict=True))
+        plain = parse(text, places, inputs).tree
         found.append(Expression(plain.xreplace(renamed), tuple(names)))
     return found
 
@@ -95,10 +99,6 @@ def get_engine(name: str) -> Engine:
     return ENGINES[name]
 
 
-def _all(names: Iterable[str]) -> list[Any]:
-    return [sympy.Symbol(name, nonnegative=True) for name in names]
-
-
 def _best_of_each_length(programs: Sequence[Any]) -> list[Any]:
     best: dict[int, Any] = {}
     for program in programs:
@@ -108,14 +108,14 @@ def _best_of_each_length(programs: Sequence[Any]) -> list[Any]:
     return [best[length] for length in sorted(best)]
 
 
-def _from_program(program: Sequence[Any], names: Sequence[str]) -> Any:
+def _from_program(program: Sequence[Any], symbols: Sequence[Any]) -> Any:
     """Return a gplearn program, in prefix order, as an expression with its protections shown."""
     rest = iter(program)
 
     def build() -> Any:
         node = next(rest)
         if isinstance(node, int | np.integer):
-            return sympy.Symbol(names[int(node)], nonnegative=True)
+            return symbols[int(node)]
         if isinstance(node, float | np.floating):
             return sympy.Float(float(node))
         return _OPERATORS[node.name](*[build() for _ in range(node.arity)])

@@ -45,7 +45,7 @@ class Expression:
             return self
         parameters = sympy.symbols(f"_c0:{len(constants)}")
         tree = self.tree.xreplace(dict(zip(constants, parameters, strict=True)))
-        function = sympy.lambdify((*_symbols(self.names), *parameters), tree, "numpy")
+        function = sympy.lambdify((*self._variables, *parameters), tree, "numpy")
         start = np.array([float(constant) for constant in constants])
 
         def residuals(values: Floats) -> Floats:
@@ -64,12 +64,30 @@ class Expression:
 
     @cached_property
     def _function(self) -> Any:
-        return sympy.lambdify(_symbols(self.names), self.tree, "numpy")
+        return sympy.lambdify(self._variables, self.tree, "numpy")
+
+    @property
+    def _variables(self) -> list[Any]:
+        """Return the variables in order, as the tree knows them."""
+        known = {symbol.name: symbol for symbol in self.tree.free_symbols}
+        return [known.get(name, sympy.Symbol(name)) for name in self.names]
 
 
-def parse(text: str, names: Sequence[str]) -> Expression:
-    """Return the expression of a text in these variables."""
-    places = dict(zip(names, _symbols(names), strict=True))
+def variables(names: Sequence[str], inputs: Floats | None = None) -> list[Any]:
+    """Return symbols that are never below zero, unless the data (n, k) has such values.
+
+    What is counted or measured is not, and roots and powers of it become simpler.
+    """
+    lowest = np.zeros(len(names)) if inputs is None else inputs.min(axis=0)
+    return [
+        sympy.Symbol(name, real=True) if low < 0 else sympy.Symbol(name, nonnegative=True)
+        for name, low in zip(names, lowest, strict=True)
+    ]
+
+
+def parse(text: str, names: Sequence[str], inputs: Floats | None = None) -> Expression:
+    """Return the expression of a text in these variables, with the signs that the data has."""
+    places = dict(zip(names, variables(names, inputs), strict=True))
     return Expression(sympy.sympify(text, locals=places), tuple(names))
 
 
@@ -79,11 +97,6 @@ def tidy(tree: Any) -> Any:
         return tree
     candidates = [tree, sympy.powsimp(sympy.expand_mul(tree)), sympy.simplify(tree)]
     return min(candidates, key=lambda c: sum(1 for _ in sympy.preorder_traversal(c)))
-
-
-def _symbols(names: Sequence[str]) -> list[Any]:
-    """Return symbols for quantities that are counted or measured: never below zero."""
-    return [sympy.Symbol(name, nonnegative=True) for name in names]
 
 
 def _evaluate(function: Any, inputs: Floats, constants: tuple[float, ...]) -> Floats:

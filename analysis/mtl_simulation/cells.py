@@ -12,6 +12,7 @@ from analysis.errors import AnalysisError
 
 Floats = NDArray[np.float64]
 SETTINGS = ("n", "n_synthetic", "n_tasks", "alpha")
+LEAST_AMI = 0.001  # below it is chance, and formulas take roots and powers of it
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def cell_table(runs: Sequence[SimulatedRun]) -> dict[str, Floats]:
             some[0].n,
             some[0].n_synthetic or some[0].n,
             some[0].n_tasks,
-            np.mean([run.ami for run in some]),
+            max(LEAST_AMI, float(np.mean([run.ami for run in some]))),
             np.mean([run.f1_multi for run in some]),
             np.mean([run.f1_single for run in some]),
         )

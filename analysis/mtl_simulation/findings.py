@@ -20,7 +20,7 @@ from analysis.mtl_simulation.cells import with_single_tasks
 
 Floats = NDArray[np.float64]
 HELD_OUT = 0.2
-NEARLY_BEST = 1.1  # of two formulas that err about the same the smaller one is chosen
+WORTH_SHOWING = 0.95  # a larger formula of the front is shown if it errs at most this share
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ UNBALANCED = (
 class Judged:
     """A formula with its mean squared errors, F1 in [0, 1]."""
 
-    words: str
+    words: str  # what it is, or the size of a formula of the front
     expression: Expression
     mse: float  # on the cells it was fitted to
     held_out: float
@@ -64,6 +64,7 @@ class Finding:
     n_cells: int
     ranges: dict[str, tuple[float, float]]
     judged: tuple[Judged, ...]
+    front: tuple[Judged, ...]  # size against error, the smallest first
     forms: dict[str, int]  # how many seeds found each form
 
 
@@ -102,20 +103,36 @@ def _judge(
     x, y, names = inputs[kept], outputs[kept], question.names
     paper = published(question.equation)
     candidates = [
-        ("found", choose(found.front).expression),
+        ("found", choose(found.front, len(kept)).expression),
         (f"paper, equation {question.equation}", paper),
         ("its form, constants refitted", paper.refitted(x, y)),
         ("power law", power_law_baseline(x, y, names)),
         ("constant", constant_baseline(y, names)),
     ]
-    judged = tuple(
-        Judged(words, expression, *mean_errors(expression, inputs, outputs, kept, held))
-        for words, expression in candidates
+    sizes = [(str(f.complexity), f.expression) for f in worth_showing(found.front)]
+    judged, front = (
+        tuple(
+            Judged(words, expression, *mean_errors(expression, inputs, outputs, kept, held))
+            for words, expression in listed
+        )
+        for listed in (candidates, sizes)
     )
-    return Finding(question, len(outputs), found.ranges, judged, found.frequency)
+    return Finding(question, len(outputs), found.ranges, judged, front, found.frequency)
 
 
-def choose(front: Sequence[Formula]) -> Formula:
-    """Return the smallest formula of a front whose error held out is nearly the least."""
-    least = min(formula.holdout_mse for formula in front)
-    return next(formula for formula in front if formula.holdout_mse <= NEARLY_BEST * least)
+def choose(front: Sequence[Formula], n: int) -> Formula:
+    """Return the formula of a front with the least Bayesian information criterion on n cells.
+
+    Every node of a formula counts as a parameter, so that size must earn its keep; cells that are
+    held out have no say.
+    """
+    return min(front, key=lambda f: n * np.log(max(f.mse, 1e-12)) + f.complexity * np.log(n))
+
+
+def worth_showing(front: Sequence[Formula]) -> list[Formula]:
+    """Return the formulas of a front that err clearly less than the smaller one before them."""
+    shown: list[Formula] = []
+    for formula in front:
+        if not shown or formula.mse <= WORTH_SHOWING * shown[-1].mse:
+            shown.append(formula)
+    return shown

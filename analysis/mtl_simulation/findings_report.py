@@ -29,7 +29,16 @@ def as_markdown(finding: Finding) -> str:
             f"| {judged.words} | `{judged.expression}` | {judged.mse:.5f} | {judged.held_out:.5f} |"
         )
     forms = [f"`{form}` ({n})" for form, n in list(finding.forms.items())[:3]]
-    return "\n".join([*lines, "", f"Forms most often on the front (seeds): {', '.join(forms)}."])
+    lines += ["", f"Forms most often on the front (seeds): {', '.join(forms)}.", ""]
+    return "\n".join([*lines, *_front(finding)])
+
+
+def _front(finding: Finding) -> list[str]:
+    lines = ["| size | front of size against error | MSE | MSE held out |", "|---|---|---|---|"]
+    return lines + [
+        f"| {one.words} | `{one.expression}` | {one.mse:.5f} | {one.held_out:.5f} |"
+        for one in finding.front
+    ]
 
 
 def draw_figure_3(runs: Sequence[SimulatedRun], directory: Path, *, prefix: str) -> list[Path]:

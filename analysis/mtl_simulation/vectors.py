@@ -22,6 +22,8 @@ def word_vectors(source: str, words: Sequence[str], *, width: int = 0) -> Floats
     ``width`` keeps so many principal components; 0 = the vectors as they are.
     """
     found = _named(source, words)
+    if not np.isfinite(found).all():
+        raise AnalysisError(f"'{source}' has vectors with NaN or infinite numbers.")
     spread = float(found.std())
     if spread == 0:
         raise AnalysisError(f"No word of the corpus has a vector in '{source}'.")

@@ -43,11 +43,16 @@ def simulate_tasks(labels: ArrayLike, alphas: Sequence[float], *, seed: int) -> 
 
     ``labels`` (n,) are the real task's labels, as numbers from 0 to k - 1 or as names.
     """
-    names, real = np.unique(np.asarray(labels), return_inverse=True)
+    given = np.asarray(labels)
+    if given.dtype.kind == "f" and np.isnan(given).any():
+        raise AnalysisError("A label is NaN: leave out the tokens without one.")
+    names, real = np.unique(given, return_inverse=True)
     if real.ndim != 1 or len(real) == 0:
         raise AnalysisError("Labels are one a token, in one flat list that is not empty.")
-    if len(alphas) == 0:
-        raise AnalysisError("Give at least one alpha: there is one task for each.")
+    if np.ndim(alphas) != 1 or len(alphas) == 0:
+        raise AnalysisError("Give a list with at least one alpha: there is one task for each.")
+    if seed < 0:
+        raise AnalysisError(f"seed is {seed}; a whole number from 0 on is needed.")
     k = len(names)
     rng = np.random.default_rng(seed)
     tasks = np.stack([_draw(real, label_matrix(k, alpha), rng) for alpha in alphas])

@@ -9,6 +9,11 @@ from analysis.errors import AnalysisError
 from analysis.formulas import Discovery, Formula, discover_repeatedly
 
 
+def whole_numbers(text: str) -> list[int]:
+    """Return the numbers of a list like 0,1,2; anything else is refused by the parser."""
+    return [int(number) for number in text.split(",")]
+
+
 class Command(BaseCommand):
     help = "Find formulas for one column of a CSV file in others."
 
@@ -17,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--target", required=True, help="the column to explain, for example f1")
         parser.add_argument("--inputs", required=True, help="columns, separated by commas")
         parser.add_argument("--engine", default="gplearn", choices=["gplearn", "operon"])
-        parser.add_argument("--seeds", default="0,1,2")
+        parser.add_argument("--seeds", type=whole_numbers, default="0,1,2")
         parser.add_argument(
             "--scale", type=float, default=100.0, help="the target is multiplied by it to search"
         )
@@ -31,10 +36,10 @@ class Command(BaseCommand):
                 outputs,
                 names,
                 engine=options["engine"],
-                seeds=[int(seed) for seed in options["seeds"].split(",")],
+                seeds=options["seeds"],
                 scale=options["scale"],
             )
-        except (AnalysisError, OSError) as error:
+        except (AnalysisError, OSError, UnicodeDecodeError) as error:
             raise CommandError(str(error)) from error
         self._show(found, options["target"])
 

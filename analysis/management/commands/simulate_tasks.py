@@ -37,6 +37,8 @@ class Command(BaseCommand):
             tasks = simulate_tasks(flat, options["alpha"], seed=options["seed"])
         except AnalysisError as error:
             raise CommandError(str(error)) from error
+        if not options["output"].parent.is_dir():
+            raise CommandError(f"No directory {options['output'].parent} to write to.")
         names = np.unique(flat)
         starts = np.cumsum([0, *(len(labels) for labels in sentences)])
         with replaced_file(options["output"]) as file:

@@ -5,10 +5,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
-from analysis.models import Run, Study
+from analysis.management.commands.discover_formula import whole_numbers
+from analysis.models import Study
 from analysis.mtl_simulation.cells import SimulatedRun, cell_table, read_run
 from analysis.mtl_simulation.findings import BALANCED, UNBALANCED, findings
 from analysis.mtl_simulation.findings_report import as_markdown, draw_figure_3
+from analysis.selectors import finished_runs
 
 KIND = "mtl_simulation"
 
@@ -20,23 +22,24 @@ class Command(BaseCommand):
         parser.add_argument("study", nargs="+", help="names of studies, for example balanced")
         parser.add_argument("--scale", default="")
         parser.add_argument("--engine", default="operon", choices=["gplearn", "operon"])
-        parser.add_argument("--seeds", default="0,1,2,3,4")
+        parser.add_argument("--seeds", type=whole_numbers, default="0,1,2,3,4")
         parser.add_argument("--population", type=int, default=1000, help="formulas a generation")
         parser.add_argument("-o", "--output", type=Path, required=True, help="a directory")
 
     def handle(self, *args: Any, **options: Any) -> None:
         search = {
             "engine": options["engine"],
-            "seeds": [int(seed) for seed in options["seeds"].split(",")],
+            "seeds": options["seeds"],
             "population": options["population"],
         }
         output: Path = options["output"]
         output.mkdir(parents=True, exist_ok=True)
+        seeds = ",".join(map(str, options["seeds"]))
         scale = f" --scale {options['scale']}" if options["scale"] else ""
         parts = [
             "# Formulas found in simulated tasks",
             f"`manage.py study_formulas {' '.join(options['study'])}{scale} --engine "
-            f"{options['engine']} --seeds {options['seeds']}`. The AMI has the arithmetic "
+            f"{options['engine']} --seeds {seeds}`. The AMI has the arithmetic "
             "normalisation, whose values the paper prints. A fifth of the cells is held out.",
         ]
         try:
@@ -68,14 +71,15 @@ def _find(name: str, scale: str) -> Study:
 
 
 def _runs(study: Study) -> list[SimulatedRun]:
-    rows = study.runs.filter(state=Run.State.FINISHED)
+    rows = finished_runs(study)
     return [read_run(row.settings, row.seed, row.final) for row in rows]
 
 
 def _what_ran(study: Study, runs: list[SimulatedRun]) -> str:
     n_seeds = len({run.seed for run in runs})
-    seconds = sum(study.runs.values_list("cpu_seconds", flat=True))
-    vectors = sorted({str(row.final.get("vectors")) for row in study.runs.all() if row.final})
+    rows = finished_runs(study)
+    seconds = sum(rows.values_list("cpu_seconds", flat=True))
+    vectors = sorted({str(row.final.get("vectors")) for row in rows if row.final})
     gain = sum(run.f1_multi - run.f1_single for run in runs) / len(runs)
     wins = sum(run.f1_multi > run.f1_single for run in runs)
     return (

@@ -51,6 +51,24 @@ def test_noise_widens_the_interval():
         assert "Too early" in unsure.words
 
 
+def test_a_falling_curve_promises_nothing():
+    forecast = forecast_target(N, [0.8, 0.75, 0.7, 0.65, 0.6, 0.55], [0.01] * 6, 0.9)
+    assert forecast.more is None
+    assert "Too early to say" in forecast.words
+
+
+def test_rounds_without_a_score_or_before_the_first_label_say_nothing():
+    scores = _power(N).tolist()
+    plain = forecast_target(N, scores, [0.002] * 6, 0.86)
+    more = forecast_target([0, *N, 500], [0.1, *scores, float("nan")], [0.002] * 8, 0.86)
+    assert more == plain
+
+
+def test_a_curve_has_a_score_and_a_spread_for_each_size():
+    with pytest.raises(AnalysisError, match="not 3, 2 and 3"):
+        forecast_target([50, 100, 150], [0.5, 0.6], [0.01] * 3, 0.9)
+
+
 def test_without_a_target_there_is_a_curve_and_a_hint():
     forecast = forecast_target(N, _power(N).tolist(), [0.01] * 6, None)
     assert "Set a target" in forecast.words

@@ -4,7 +4,7 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.formulas import discover, discover_repeatedly, power_law_baseline
 from analysis.formulas.engines import _from_program
-from analysis.formulas.expressions import Expression, parse
+from analysis.formulas.expressions import Expression, parse, variables
 from analysis.formulas.published import published
 
 RNG = np.random.default_rng(0)
@@ -66,9 +66,24 @@ def test_protected_operators_are_written_out():
     from gplearn.functions import _function_map
 
     program = [_function_map["sqrt"], _function_map["sub"], 0, 3.0]
-    expression = Expression(_from_program(program, ["n"]), ("n",))
+    expression = Expression(_from_program(program, variables(["n"])), ("n",))
     assert str(expression) == "sqrt(Abs(n - 3.0))"
     assert expression(np.array([[2.0]])) == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("engine", ["gplearn", "operon"])
+def test_what_never_changes_is_a_constant(engine):
+    (formula,) = discover(N[:, None], np.full(150, 0.5), ["n"], engine=engine, seed=0)
+    assert (formula.complexity, formula.mse, formula.holdout_mse) == (1, 0.0, 0.0)
+    assert str(formula.expression) == "0.5000"
+
+
+def test_inputs_below_zero_keep_their_sign():
+    x = np.linspace(-1, 1, 200)
+    size = np.sqrt(np.abs(x))
+    front = discover(x[:, None], size, ["x"], seed=0, population=300, generations=8)
+    assert front[-1].holdout_mse < 1e-6
+    assert front[-1].expression(np.array([[-0.25], [0.25]])) == pytest.approx([0.5, 0.5], abs=1e-3)
 
 
 def test_a_power_law_is_recovered_as_a_baseline():
@@ -84,6 +99,15 @@ def test_a_power_law_is_recovered_as_a_baseline():
         (lambda: discover(N[:, None], SQRT, ["n", "t"]), "X is"),
         (lambda: discover(N[:, None], np.where(N > 9000, np.nan, SQRT), ["n"]), "NaN"),
         (lambda: discover(N[:, None], SQRT, ["n"], engine="pysr"), "Known: gplearn, operon"),
+        (lambda: discover(np.c_[N, N], SQRT, ["n", "n"]), r"each another one, not \['n', 'n'\]"),
+        (lambda: discover(N[:, None], SQRT, [""]), "Variables have names"),
+        (lambda: discover(np.ones((20, 0)), np.ones(20), []), "Variables have names"),
+        (lambda: discover([["a"]] * 20, [1.0] * 20, ["n"]), "not all numbers"),
+        (lambda: discover([[1.0]], [1.0], ["n"]), "1 rows are too few"),
+        (lambda: discover(np.ones((12, 6)), np.ones(12), list("abcdef")), "too few"),
+        (lambda: discover(N[:, None], SQRT, ["n"], scale=0), "above 0"),
+        (lambda: discover(N[:, None], SQRT, ["n"], generations=0), "1 generation at least"),
+        (lambda: discover_repeatedly(N[:, None], SQRT, ["n"], seeds=[]), "at least one seed"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(call, message):

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
+import sympy
 from django.core.management import CommandError, call_command
 
+from analysis.formulas import Expression, Formula
 from analysis.formulas.published import EQUATIONS, published
 from analysis.models import Run, Study
 from analysis.mtl_simulation.cells import SimulatedRun, cell_table, with_single_tasks
-from analysis.mtl_simulation.findings import Question, findings
+from analysis.mtl_simulation.findings import Question, choose, findings, worth_showing
 
 
 def _run(n, t, alpha, seed, *, ami):
@@ -62,6 +64,27 @@ def test_a_planted_formula_is_found_and_beats_the_constant():
     assert errors["found"] < 1e-6
     assert errors["constant"] > 0.001
     assert found.ranges == {"n": (500, 4000)}
+
+
+def test_an_ami_below_chance_counts_as_none_so_that_roots_exist():
+    table = cell_table([_run(500, 2, 0.2, 0, ami=-0.004), _run(500, 2, 0.9, 0, ami=0.5)])
+    assert table["ami"].tolist() == [0.001, 0.5]
+
+
+def _formula(complexity, mse):
+    (name,) = sympy.symbols(["n"])
+    return Formula(Expression(name + 0.0 * complexity, ("n",)), complexity, mse, mse)
+
+
+def test_a_larger_formula_must_earn_its_size():
+    front = [_formula(1, 0.01), _formula(4, 0.001), _formula(40, 0.0009)]
+    assert choose(front, 100) is front[1]
+    assert choose([*front, _formula(50, 1e-6)], 100).complexity == 50
+
+
+def test_the_front_shows_only_clear_steps():
+    front = [_formula(1, 0.01), _formula(2, 0.0099), _formula(3, 0.005), _formula(9, 0.0049)]
+    assert [f.complexity for f in worth_showing(front)] == [1, 3]
 
 
 @pytest.mark.django_db

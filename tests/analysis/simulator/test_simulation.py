@@ -68,6 +68,9 @@ def test_io_and_iob2_by_hand():
         (lambda: simulate_tasks([], [0.5], seed=0), "not empty"),
         (lambda: simulate_tasks([0, 1], [], seed=0), "at least one alpha"),
         (lambda: simulate_tasks(["O", "O"], [0.5], seed=0), "at least two labels"),
+        (lambda: simulate_tasks([0, 1], 0.5, seed=0), "Give a list"),
+        (lambda: simulate_tasks([0.0, np.nan, 1.0], [0.5], seed=0), "A label is NaN"),
+        (lambda: simulate_tasks([0, 1], [0.5], seed=-1), "seed is -1"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(call, message):
