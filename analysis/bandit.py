@@ -38,6 +38,7 @@ class MTLBandit:
         if not 0 <= arm < self.n_tasks:
             raise AnalysisError(f"No arm {arm}: arms are 0 to {self.n_tasks - 1}.")
         before = float(self.scores[arm])
-        self.scores[arm] = min(before + self.gains[arm], self.ceilings[arm])
-        self.scores = np.maximum(self.scores - self.losses, 0.0)
+        scores = self.scores.copy()  # what was read before stays as it was
+        scores[arm] = min(before + self.gains[arm], self.ceilings[arm])
+        self.scores = np.maximum(scores - self.losses, 0.0)
         return before, float(self.scores[arm])

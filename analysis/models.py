@@ -32,6 +32,7 @@ class Run(models.Model):
     settings = models.JSONField()
     seed = models.IntegerField()
     state = models.CharField(max_length=10, choices=State)
+    is_wanted = models.BooleanField(default=True, db_default=True)  # by the study file as it is now
     final = models.JSONField(default=dict)
     error = models.TextField(blank=True)
     seconds = models.FloatField(default=0)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from analysis.models import Run, Study
 from analysis.report.runs import ReportRun
@@ -11,10 +12,15 @@ from analysis.sweep.kinds import get_kind
 from analysis.sweep.records import RunStore
 
 
+def finished_runs(study: Study) -> QuerySet[Run]:
+    """Return the finished runs that the study file wants as it is now."""
+    return study.runs.filter(state=Run.State.FINISHED, is_wanted=True)
+
+
 def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
     """Return the report of a study's finished runs."""
     store = RunStore(Path(settings.TANDEM_HOME) / "studies")
-    wanted = study.runs.filter(state=Run.State.FINISHED).values_list("key", flat=True)
+    wanted = finished_runs(study).values_list("key", flat=True)
     kind = get_kind(study.kind)
     runs = []
     for key in wanted:
@@ -32,4 +38,6 @@ def study_report(study: Study, *, compared: str | None = None) -> StudyReport:
         defaults=kind.defaults,
         baseline=kind.baseline,
         asides=kind.asides,
+        data_keys=kind.data_keys,
+        n_failed=study.runs.filter(state=Run.State.FAILED, is_wanted=True).count(),
     )

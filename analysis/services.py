@@ -7,7 +7,7 @@ from django.conf import settings
 from analysis.models import Run
 from analysis.models import Study as StudyRow
 from analysis.sweep.driver import Finished, Plan
-from analysis.sweep.records import RunStore
+from analysis.sweep.records import RunStore, run_key
 from analysis.sweep.study_file import Study
 
 
@@ -17,7 +17,10 @@ def run_store() -> RunStore:
 
 
 def record_study(study: Study) -> StudyRow:
-    """Return the study's row, brought up to date with its file."""
+    """Return the study's row, brought up to date with its file.
+
+    Runs that the file no longer wants are kept, and left out of reports.
+    """
     row, _ = StudyRow.objects.update_or_create(
         name=study.name,
         scale=study.scale,
@@ -28,6 +31,10 @@ def record_study(study: Study) -> StudyRow:
             "varying": list(study.varying),
         },
     )
+    wanted = {run_key(config) for config in study.runs()}
+    for run in row.runs.all():
+        if run.is_wanted != (run.key in wanted):
+            row.runs.filter(pk=run.pk).update(is_wanted=run.key in wanted)
     return row
 
 

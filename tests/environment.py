@@ -30,6 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TANDEM_STATIC_FROM_SOURCE", "1")
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop is in this thread
 os.environ.setdefault("TANDEM_LOG_LEVEL", "WARNING")
+os.environ.setdefault("TANDEM_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
 _own_home()
 if "PYTEST_XDIST_WORKER" not in os.environ:
     if os.environ.get("TANDEM_TEST_DATABASE") == "postgres":

@@ -11,7 +11,7 @@ from analysis.active_learning.settings import Protocol
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_corpus
 from analysis.kinds.corpus_project import project_fingerprint, read_project
-from analysis.kinds.file_hashes import hash_files
+from analysis.kinds.data_files import data_file, hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 from mtl_engine.config import BUNDLED, EngineConfig
 
@@ -82,22 +82,32 @@ def _check(settings: Mapping[str, Any]) -> None:
             "A study of kind 'active_learning' needs the settings 'train' and 'test', two files, "
             "or the setting 'project', the number of a project of this server."
         )
+    check_sizes(settings)
     read_protocol(settings)
     engine_config(settings, 0)
+
+
+def check_sizes(settings: Mapping[str, Any]) -> None:
+    """Refuse sizes of data that cannot be."""
+    for name in ("project", "test_size", "max_words"):
+        if type(settings[name]) is not int or settings[name] < 0:
+            raise AnalysisError(
+                f"{name} is {settings[name]!r}; a whole number from 0 on is needed."
+            )
 
 
 def _load(settings: Mapping[str, Any]) -> LabelledCorpus:
     part = {name: settings[name] for name in ("tasks", "test_size", "max_words")}
     if settings["project"]:
         return read_project(settings["project"], **part)
-    train, test = Path(settings["train"]), Path(settings["test"])
+    train, test = data_file(settings["train"]), data_file(settings["test"])
     return read_corpus(train, test, format=settings["format"], **part)
 
 
 def _fingerprint(settings: Mapping[str, Any]) -> str:
     if settings["project"]:
         return project_fingerprint(settings["project"])
-    return hash_files(Path(settings[name]) for name in ("train", "test"))
+    return hash_files(data_file(settings[name]) for name in ("train", "test"))
 
 
 ACTIVE_LEARNING = register(

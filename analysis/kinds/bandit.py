@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.bandit import MTLBandit
-from analysis.bandit_study import play
+from analysis.bandit_study import POLICIES, play
+from analysis.errors import AnalysisError
 from analysis.sweep.kinds import Row, StudyKind, register
 
 
@@ -22,6 +23,12 @@ def _run(settings: Mapping[str, Any], seed: int, data: Any) -> Iterator[Row]:
     yield {"final": {"score": game.final_score}}
 
 
+def _check(settings: Mapping[str, Any]) -> None:
+    MTLBandit(settings["n_tasks"], settings["n_steps"], seed=0)
+    if settings["policy"] not in POLICIES:
+        raise AnalysisError(f"No policy '{settings['policy']}'. Known: {', '.join(POLICIES)}.")
+
+
 BANDIT = register(
     StudyKind(
         name="bandit",
@@ -34,6 +41,7 @@ BANDIT = register(
             "n_improvements": 2,
         },
         run=_run,
+        check=_check,
         replicates=("world",),
     )
 )

@@ -11,6 +11,7 @@ import numpy as np
 from analysis.active_learning.corpus import LabelledCorpus
 from analysis.errors import AnalysisError
 from annotation.formats import Problem, SentenceRecord, get_format
+from mtl_engine.errors import EngineError
 from mtl_engine.types import Example, TaskSpec
 
 TEST_SEED = 0  # the same random test sentences for every run of every study
@@ -49,9 +50,13 @@ def read_records(path: Path, format: str) -> list[SentenceRecord]:
     """Return the sentences of a file; the first bad row is an error."""
     if not path.exists():
         raise AnalysisError(f"No file {path}.")
+    try:
+        reader = get_format(format)
+    except EngineError as error:
+        raise AnalysisError(str(error)) from error
     records = []
     with path.open("rb") as stream:
-        for item in get_format(format).read(stream, file_name=str(path)):
+        for item in reader.read(stream, file_name=str(path)):
             if isinstance(item, Problem):
                 raise AnalysisError(str(item))
             records.append(item)

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
+from analysis.kinds.data_files import data_file
 from analysis.kinds.sentence_vectors import Vectors, principal, sentence_vectors
-from analysis.kinds.task_sources import read_sources
+from analysis.kinds.task_sources import read_sources, source_files
 from analysis.surrogate.network import FeatureTask
 from mtl_engine.config import EncoderConfig
 
@@ -58,15 +59,16 @@ def read_pool(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
 def pool_files(settings: Mapping[str, Any]) -> list[Path]:
     """Return the files that an application reads."""
     if settings["application"] == "text":
-        return [Path(source[part]) for source in settings["sources"] for part in ("train", "dev")]
+        return source_files(settings["sources"])
     if settings["application"] == "weak_supervision":
-        return [Path(settings["folder"]) / f"{part}.jsonl" for part in ("train", "dev", "test")]
-    return [Path(settings["table"])]
+        folder = data_file(settings["folder"])
+        return [folder / f"{part}.jsonl" for part in ("train", "dev", "test")]
+    return [data_file(settings["table"])]
 
 
 def _weak_supervision(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
     """Labelling sources as tasks that vote on training sentences; gold labels as ``gold``."""
-    rows = _weak_rows(Path(settings["folder"]), settings["n_train"])
+    rows = _weak_rows(data_file(settings["folder"]), settings["n_train"])
     sentences = [row["text"].split() or ["."] for row in rows]
     vectors = sentence_vectors(sentences, EncoderConfig(), cache_dir)
     is_train = np.array([row["part"] == "train" for row in rows])
@@ -140,7 +142,7 @@ def _text(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
 
 def _groups(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
     """Rows of a table: one column's values are the tasks, others' values the groups."""
-    with Path(settings["table"]).open(encoding="utf-8", newline="") as file:
+    with data_file(settings["table"]).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, skipinitialspace=True))
     by = [row[settings["by"]] for row in rows]
     n_most = settings["n_train"]

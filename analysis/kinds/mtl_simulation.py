@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_records
-from analysis.kinds.file_hashes import hash_files
+from analysis.kinds.data_files import data_file, hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 
 if TYPE_CHECKING:
@@ -32,15 +32,19 @@ TRAINING = {
     "look_every": 1,
 }
 
+LEAST = {"repeats": 1, "dev_tokens": 0, "test_tokens": 0, "vector_width": 0}
+
 
 def _check(settings: Mapping[str, Any]) -> None:
     from analysis.mtl_simulation import Cell, Shape, Training
 
     Cell(**{name: settings[name] for name in CELL})
     Training(**{name: settings[name] for name in TRAINING})
-    Shape(vector_width=1, n_labels=2, **{name: settings[name] for name in SHAPE})
-    if settings["repeats"] < 1:
-        raise AnalysisError(f"repeats is {settings['repeats']}: at least 1 is needed.")
+    shape = {name: settings[name] for name in (*SHAPE, "context")}
+    Shape(vector_width=1, n_labels=2, **shape)
+    for name, least in LEAST.items():
+        if settings[name] < least:
+            raise AnalysisError(f"{name} is {settings[name]}: at least {least} is needed.")
 
 
 def _run(settings: Mapping[str, Any], seed: int, data: "Laboratory") -> Iterator[Row]:
@@ -86,18 +90,26 @@ def _load(settings: Mapping[str, Any]) -> "Laboratory":
 
     parts = []
     for name in FILES:
-        records = read_records(Path(settings[name]), settings["format"])
+        records = read_records(data_file(settings[name]), settings["format"])
         parts.append([(r.tokens, token_labels(r, settings["layer"])) for r in records])
     corpus = read_tagged(
         *parts, dev_tokens=settings["dev_tokens"], test_tokens=settings["test_tokens"]
     )
-    vectors = word_vectors(settings["vectors"], corpus.vocabulary, width=settings["vector_width"])
+    vectors = word_vectors(_vectors(settings), corpus.vocabulary, width=settings["vector_width"])
     return Laboratory(corpus, torch.from_numpy(vectors), settings["context"])
 
 
 def _fingerprint(settings: Mapping[str, Any]) -> str:
-    paths = [Path(settings[name]) for name in (*FILES, "vectors")]
-    return hash_files(path for path in paths if path.is_file())
+    paths = [data_file(settings[name]) for name in FILES]
+    if settings["vectors"] != DATA["vectors"]:
+        paths.append(Path(_vectors(settings)))
+    return hash_files(paths)
+
+
+def _vectors(settings: Mapping[str, Any]) -> str:
+    """Return where word vectors come from: the bundled ones by name, others by their path."""
+    name: str = settings["vectors"]
+    return name if name == DATA["vectors"] else str(data_file(name))
 
 
 MTL_SIMULATION = register(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.kinds.active_learning import ENGINE
-from analysis.kinds.file_hashes import hash_files
+from analysis.kinds.data_files import hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 
 

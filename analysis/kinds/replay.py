@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.active_learning.corpus import LabelledCorpus
 from analysis.active_learning.settings import Protocol
+from analysis.errors import AnalysisError
 from analysis.kinds.active_learning import (
     ENGINE,
     PROTOCOL,
+    check_sizes,
     engine_config,
     feature_cache,
     read_protocol,
@@ -71,6 +73,11 @@ def _load(settings: Mapping[str, Any]) -> "tuple[LabelledCorpus, RecordedPrices]
 
 
 def _check(settings: Mapping[str, Any]) -> None:
+    check_sizes(settings)
+    if settings["target"] <= 0:
+        raise AnalysisError(
+            f"target is {settings['target']}; the share of today's score to reach is above 0."
+        )
     read_replay(settings)
     engine_config(settings, 0)
 

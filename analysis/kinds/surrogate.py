@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.kinds.active_learning import feature_cache
-from analysis.kinds.file_hashes import hash_files
+from analysis.kinds.data_files import hash_files
 from analysis.sweep.kinds import Row, StudyKind, register
 
 DATA_KEYS = (
@@ -73,5 +73,6 @@ SURROGATE = register(
         fingerprint=_fingerprint,
         data_keys=DATA_KEYS,
         replicates=("target",),
+        mixed=("threshold",),  # a number to be above, or the text to be
     )
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.errors import AnalysisError
 from analysis.kinds.corpus_files import read_corpus
+from analysis.kinds.data_files import data_file
 from mtl_engine.encoders.subwords import PAIR_SEPARATOR
 from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.types import Example, TaskSpec
@@ -37,12 +38,12 @@ def source_files(tables: Sequence[Mapping[str, Any]]) -> list[Path]:
     """Return every file that the sources name, each once."""
     for table in tables:
         _check_keys(table)
-    return sorted({Path(table[part]) for table in tables for part in ("train", "dev")})
+    return sorted({data_file(table[part]) for table in tables for part in ("train", "dev")})
 
 
 def _read_source(table: Mapping[str, Any]) -> TaskSource:
     _check_keys(table)
-    name, train, dev = table["task"], Path(table["train"]), Path(table["dev"])
+    name, train, dev = table["task"], data_file(table["train"]), data_file(table["dev"])
     if table["format"] == "tsv":
         parts = (_read_tsv(train, name), _read_tsv(dev, name))
         if "high" in table:
@@ -70,8 +71,6 @@ def _check_keys(table: Mapping[str, Any]) -> None:
 
 def _read_tsv(path: Path, name: str) -> tuple[Example, ...]:
     """Return the rows of ``label sentence`` or ``label sentence1 sentence2``, split at spaces."""
-    if not path.exists():
-        raise AnalysisError(f"No file {path}.")
     examples = []
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)

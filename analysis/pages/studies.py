@@ -1,19 +1,16 @@
 """Studies in the browser: what was swept and what came out."""
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from analysis.models import Study
-from analysis.report.presenting import (
-    comparison_table,
-    overlap_table,
-    score_table,
-    verdict_lines,
-    verdict_table,
-)
+from analysis.report.presenting import sections
+from analysis.report.tables import StudyReport
 from analysis.report.writing import as_csv
-from analysis.selectors import study_report
+from analysis.selectors import finished_runs, study_report
 from annotation.models import Role
 from annotation.pages.frame import render_in_project
 from annotation.selectors.access import get_project
@@ -28,9 +25,7 @@ def studies(request: HttpRequest, project_id: int) -> HttpResponse:
         Study.objects.order_by("-created_at") if request.user.is_superuser else Study.objects.none()
     )
     context = {
-        "rows": [
-            {"study": row, "n_runs": row.runs.filter(state="finished").count()} for row in rows
-        ],
+        "rows": [{"study": row, "n_runs": finished_runs(row).count()} for row in rows],
     }
     return render_in_project(request, "analysis/studies.html", project, "studies", context)
 
@@ -53,27 +48,25 @@ def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
     context = {
         "study": found,
         "report": report,
-        "scores": score_table(report) if report.n_runs else [],
-        "asides": score_table(report, report.asides) if report.asides else [],
-        "overlaps": overlap_table(report),
-        "verdict": verdict_table(report.verdict) if report.verdict else [],
-        "verdict_lines": verdict_lines(report.verdict) if report.verdict else [],
-        "comparisons": [
-            (metric, comparison_table(report, metric)) for metric in report.main_metrics
-        ],
-        "curves": {
-            metric: [
-                {
-                    "name": report.names[group],
-                    "points": [
-                        {"n": step, "score": m.value, "low": m.low, "high": m.high}
-                        for step, m in points
-                    ],
-                }
-                for group, points in groups.items()
-            ]
-            for metric, groups in report.curves.items()
-            if groups
-        },
+        "sections": sections(report),
+        "curves": _curves(report),
     }
     return render_in_project(request, "analysis/study.html", project, "studies", context)
+
+
+def _curves(report: StudyReport) -> dict[str, Any]:
+    """Return what the page draws: each metric's curves with their single runs."""
+    metrics = {
+        metric: [
+            {
+                "name": report.names[group],
+                "points": [
+                    {"n": step, "score": mean.value, "runs": mean.points} for step, mean in points
+                ],
+            }
+            for group, points in groups.items()
+        ]
+        for metric, groups in report.drawn.items()
+    }
+    baseline = report.verdict.baseline if report.verdict else ""
+    return {"across": report.across, "baseline": baseline, "metrics": metrics}

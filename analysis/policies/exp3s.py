@@ -1,5 +1,6 @@
 """Exp3.S: a bandit for rewards that change (Auer et al. 2002; equation 5)."""
 
+from math import isfinite
 from typing import Literal
 
 import numpy as np
@@ -49,6 +50,8 @@ class Exp3S:
         """Take in the reward, in [-1, 1], of the task that was drawn at this step."""
         if not 0 <= task < self.n_tasks:
             raise AnalysisError(f"No task {task}: tasks are 0 to {self.n_tasks - 1}.")
+        if not isfinite(reward):
+            raise AnalysisError(f"The reward of task {task} is {reward}: a number is needed.")
         drawn_with = self.probabilities() if self.divide_by == "pi" else self._rho()
         values = self.log_weights.copy()
         values[task] += self.eta * reward / drawn_with[task]

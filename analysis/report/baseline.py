@@ -1,14 +1,12 @@
 """Every configuration of a study against its yardstick, task by task: who beats it everywhere?"""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.report.runs import ReportRun, configuration_name
+from analysis.report.runs import OVER_ROUNDS, ReportRun, configuration_name
 from analysis.report.statistics import Comparison, compare_paired
 
-OVER_ROUNDS = " over rounds"
 LEVEL = 0.05
 Scores = dict[int, Mapping[str, float]]  # seed -> a run's final scores
 
@@ -18,9 +16,9 @@ class AgainstBaseline:
     """Differences to the baseline, paired over seeds: configuration -> task -> comparison."""
 
     baseline: str
-    tasks: tuple[str, ...]
     at_end: dict[str, dict[str, Comparison]]
     over_rounds: dict[str, dict[str, Comparison]]
+    has_several: bool = False  # the baseline was run in several ways
 
     def beating(self, measure: Mapping[str, Mapping[str, Comparison]]) -> list[str]:
         """Return the configurations that are better on every task, each by the paired t-test."""
@@ -47,29 +45,62 @@ def against_baseline(
     *,
     baseline: Mapping[str, Any],
     defaults: Mapping[str, Any],
+    data_keys: Sequence[str] = (),
 ) -> AgainstBaseline | None:
-    """Return the comparison, or nothing where no baseline or no scores over rounds were run."""
-    by_name: dict[str, Scores] = defaultdict(dict)
+    """Return the comparison, or nothing where no baseline or no scores over rounds were run.
+
+    Where the baseline was run in several ways, each configuration is judged against the one that
+    differs least from it, on the same data: ``data_keys`` are the settings that say which.
+    """
+    found: dict[str, _Configuration] = {}
     for run in runs:
-        by_name[configuration_name(run.settings, varying, defaults)][run.seed] = run.outcome.final
-    others = [name for name in varying if name not in baseline]
-    reference = {**{name: defaults.get(name) for name in others}, **baseline}
-    yardstick = configuration_name(reference, varying, defaults)
-    found = by_name.pop(yardstick, None)
-    if not found:
+        name = configuration_name(run.settings, varying, defaults)
+        found.setdefault(name, _Configuration(run.settings, {})).scores[run.seed] = run.final
+    yardsticks = {n: c for n, c in found.items() if _has(c.settings, baseline)}
+    at_end, over_rounds = {}, {}
+    judged_by: dict[str, str] = {}
+    for name, mine in found.items():
+        others = yardsticks if name not in yardsticks else {}
+        near = _nearest(mine, others, varying, data_keys)
+        tasks = _tasks(next(iter(mine.scores.values())))
+        if near is None:
+            continue
+        end = _differences(mine.scores, found[near].scores, tasks, "")
+        curve = _differences(mine.scores, found[near].scores, tasks, OVER_ROUNDS)
+        defined = [task for task in tasks if task in end and task in curve]
+        if defined:
+            judged_by[name] = near
+            at_end[name] = {task: end[task] for task in defined}
+            over_rounds[name] = {task: curve[task] for task in defined}
+    if not over_rounds:
         return None
-    tasks = _tasks(next(iter(found.values())))
-    by_name = {name: scores for name, scores in by_name.items() if set(scores) & set(found)}
-    if not tasks or not by_name:
-        return None
-    return AgainstBaseline(
-        yardstick,
-        tasks,
-        at_end={n: _differences(scores, found, tasks, "") for n, scores in by_name.items()},
-        over_rounds={
-            n: _differences(scores, found, tasks, OVER_ROUNDS) for n, scores in by_name.items()
-        },
-    )
+    title = ", ".join(str(value) for value in baseline.values())
+    return AgainstBaseline(title, at_end, over_rounds, len(set(judged_by.values())) > 1)
+
+
+@dataclass(frozen=True)
+class _Configuration:
+    settings: Mapping[str, Any]
+    scores: Scores
+
+
+def _has(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(settings.get(name) == value for name, value in wanted.items())
+
+
+def _nearest(
+    mine: _Configuration,
+    yardsticks: Mapping[str, _Configuration],
+    varying: Sequence[str],
+    data_keys: Sequence[str],
+) -> str | None:
+    """Return the name of the yardstick that shares data, seeds and most settings, if any does."""
+    best: dict[str, int] = {}
+    for name, other in yardsticks.items():
+        differing = {v for v in varying if mine.settings.get(v) != other.settings.get(v)}
+        if not differing & set(data_keys) and set(mine.scores) & set(other.scores):
+            best[name] = len(differing)
+    return min(best, key=lambda name: best[name]) if best else None
 
 
 def _tasks(final: Mapping[str, float]) -> tuple[str, ...]:
@@ -80,11 +111,11 @@ def _tasks(final: Mapping[str, float]) -> tuple[str, ...]:
 def _differences(
     scores: Scores, baseline: Scores, tasks: Sequence[str], suffix: str
 ) -> dict[str, Comparison]:
-    seeds = sorted(set(scores) & set(baseline))
-    return {
-        task: compare_paired(
-            [scores[seed][task + suffix] for seed in seeds],
-            [baseline[seed][task + suffix] for seed in seeds],
-        )
-        for task in tasks
-    }
+    found = {}
+    for name in tasks:
+        metric = name + suffix
+        seeds = sorted(s for s in scores if metric in scores[s] and metric in baseline.get(s, {}))
+        if seeds:
+            mine, theirs = ([runs[s][metric] for s in seeds] for runs in (scores, baseline))
+            found[name] = compare_paired(mine, theirs)
+    return found

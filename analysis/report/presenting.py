@@ -1,14 +1,54 @@
 """A report's tables and sentences in words, before they become Markdown, HTML or a page."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from analysis.report.baseline import LEVEL, AgainstBaseline, is_better
 from analysis.report.statistics import Comparison
 from analysis.report.tables import StudyReport
 
 Table = list[list[str]]
+PLACES = {"within": "on the single task", "across": "on the other tasks", "mean": "on the mean"}
 OVERLAPS = "Shared in the first selection"
+WIN_RATES = "Chosen for all tasks, against chosen for one: won"
+WIN_RATE_WORDS = "Shares of rounds and seeds after the first choice; equal scores count half."
 ASIDES = "Calibration on the test sentences"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report."""
+
+    title: str
+    table: Table
+    words: tuple[str, ...] = ()
+    is_aside: bool = False  # folded away on a page
+
+
+def sections(report: StudyReport) -> list[Section]:
+    """Return all parts of a report that have something to show, the verdict before the details."""
+    if not report.n_runs:
+        return []
+    parts = [Section("Scores", score_table(report), ("Mean and 95 % interval over seeds.",))]
+    if report.verdict:
+        words = tuple(verdict_lines(report.verdict))
+        title = f"Against {report.verdict.baseline}"
+        parts.append(Section(title, verdict_table(report.verdict), words))
+    if report.win_rates:
+        parts.append(Section(WIN_RATES, win_rate_table(report), (WIN_RATE_WORDS,)))
+    if report.asides:
+        parts.append(Section(ASIDES, score_table(report, report.asides), is_aside=True))
+    parts.append(Section(OVERLAPS, overlap_table(report), is_aside=True))
+    parts += [
+        Section(
+            f"{report.compared} compared: {metric}",
+            comparison_table(report, metric),
+            is_aside=True,
+        )
+        for metric in report.main_metrics
+        if metric != report.across  # what was spent is nobody's merit
+    ]
+    return [part for part in parts if len(part.table) > 1]
 
 
 def score_table(report: StudyReport, metrics: Sequence[str] = ()) -> Table:
@@ -29,8 +69,8 @@ def _what_varies(report: StudyReport) -> str:
 
 
 def comparison_table(report: StudyReport, metric: str) -> Table:
-    """Return each pair once, the better one first, by paired tests over seeds."""
-    lines = [["better", "worse", "difference", "95 % bootstrap", "win rate", "p (t-test)", "pairs"]]
+    """Return each pair once, the one with the higher mean first, by paired tests over seeds."""
+    lines = [["higher", "lower", "difference", "95 % bootstrap", "win rate", "p (t-test)", "pairs"]]
     for (first, second), result in report.comparisons.get(metric, {}).items():
         mirrored = report.comparisons[metric].get((second, first))
         is_first = result.difference > 0 or (result.difference == 0 and str(first) < str(second))
@@ -63,6 +103,16 @@ def overlap_table(report: StudyReport) -> Table:
     return lines
 
 
+def win_rate_table(report: StudyReport) -> Table:
+    """Return how often each configuration beats those that choose by a single task."""
+    lines = [["configuration", *PLACES.values(), "comparisons"]]
+    for name, rates in report.win_rates.items():
+        cells = [rates.rate(place) for place in PLACES]
+        shares = ["" if share is None else f"{share:.0%}" for share in cells]
+        lines.append([name, *shares, str(rates.n["mean"])])
+    return lines
+
+
 def verdict_table(verdict: AgainstBaseline) -> Table:
     """Return the paired differences of each configuration and task, at the end and over rounds."""
     head = ["configuration", "task", "at the end", "p", "mean over rounds", "p", "wins", "seeds"]
@@ -85,10 +135,16 @@ def verdict_lines(verdict: AgainstBaseline) -> list[str]:
     none = f"none does; '{best}' has the best mean over tasks and rounds ({difference:+.3f})"
     if difference <= 0:
         none = f"none does, and none has a better mean over tasks and rounds ({difference:+.3f})"
+    several = (
+        f" {verdict.baseline} was run in several ways: each is judged against the nearest."
+        if verdict.has_several
+        else ""
+    )
     return [
         "Differences are paired over seeds, with the 95 % interval of a paired bootstrap and p of "
         f"a two-sided paired t-test; * is better with p < {LEVEL}, not corrected for the number "
-        "of configurations. The mean over rounds is the area under the learning curve.",
+        "of configurations. A mean over rounds is the area under the learning curve by cost."
+        + several,
         f"At the end alone, better on every task: {', '.join(at_end) or 'none'}.",
         f"Beats {verdict.baseline} on every task: {everywhere or none}.",
     ]

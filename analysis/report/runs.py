@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from analysis.sweep.records import Outcome
+
+OVER_ROUNDS = " over rounds"
 
 
 @dataclass(frozen=True)
@@ -14,6 +18,27 @@ class ReportRun:
     settings: Mapping[str, Any]
     seed: int
     outcome: Outcome
+
+    @cached_property
+    def final(self) -> dict[str, Any]:
+        """Return the run's defined scores; those over rounds as areas under its learning curves.
+
+        A mean of rounds would favour a run that spends everything before its second one.
+        """
+        final = {n: value for n, value in self.outcome.final.items() if value is not None}
+        rounds = [row for row in self.outcome.rows if "cost" in row]
+        for name in [name for name in final if name.endswith(OVER_ROUNDS)]:
+            metric = name.removesuffix(OVER_ROUNDS)
+            points = [(row["cost"], row[metric]) for row in rounds if row.get(metric) is not None]
+            if len({cost for cost, _ in points}) > 1:
+                final[name] = _mean_height(points)
+        return final
+
+
+def _mean_height(points: Sequence[tuple[float, float]]) -> float:
+    """Return the area under a curve (x, y) divided by its width."""
+    area = sum((b - a) * (ya + yb) / 2 for (a, ya), (b, yb) in pairwise(points))
+    return area / (points[-1][0] - points[0][0])
 
 
 def configuration_name(

@@ -3,9 +3,11 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
+from analysis.errors import AnalysisError
+from analysis.report.across_tasks import WinRates, win_rates
 from analysis.report.baseline import AgainstBaseline, against_baseline
 from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.statistics import Comparison, Mean, compare_paired, mean_with_interval, overlap
@@ -32,12 +34,19 @@ class StudyReport:
     names: dict[Group, str] = field(default_factory=dict)  # of the combinations, for people
     across: str = "step"  # what curves are drawn over
     verdict: AgainstBaseline | None = None
+    win_rates: dict[str, WinRates] = field(default_factory=dict)  # by configuration
     asides: tuple[str, ...] = ()  # metrics that have a table of their own and no curve
+    n_failed: int = 0  # runs that the study wants and that raised
 
     @property
     def main_metrics(self) -> tuple[str, ...]:
         """Return what the study is about."""
         return tuple(name for name in self.metrics if name not in self.asides)
+
+    @property
+    def drawn(self) -> dict[str, dict[Group, list[tuple[float, Mean]]]]:
+        """Return the curves that say something: what they are drawn over has none."""
+        return {m: curves for m, curves in self.curves.items() if curves and m != self.across}
 
 
 def build_report(
@@ -52,6 +61,8 @@ def build_report(
     defaults: Mapping[str, Any] | None = None,
     baseline: Mapping[str, Any] | None = None,
     asides: Sequence[str] = (),
+    data_keys: Sequence[str] = (),
+    n_failed: int = 0,
 ) -> StudyReport:
     """Return the tables, curves and comparisons of a study's finished runs.
 
@@ -60,10 +71,16 @@ def build_report(
     settings that only repeat the others, like the worlds of a bandit: tables average over them.
     ``baseline`` are the settings of the yardstick that every configuration is judged against.
     ``asides`` are last words of metrics that are shown apart, like the calibration of a model.
+    ``data_keys`` are the settings that say which data a run is about: runs are judged against the
+    baseline, and for all tasks against for one, only on the same.
     """
     defaults = defaults or {}
     main = compared or (varying[0] if varying else "")
+    if main and main not in varying:
+        raise AnalysisError(f"'{main}' does not vary. These do: {', '.join(varying) or 'none'}.")
+    runs = sorted(runs, key=lambda run: (_order(run, varying), run.seed))
     metrics = _metrics(runs)
+    judged = [metric for metric in metrics if metric.rpartition(" ")[2] not in asides]
     shown = tuple(name for name in varying if name == main or name not in replicates)
     return StudyReport(
         name=name,
@@ -73,12 +90,8 @@ def build_report(
         varying=shown,
         metrics=metrics,
         scores=_scores(runs, shown, metrics),
-        curves={
-            metric: _curves(runs, shown, metric)
-            for metric in metrics
-            if metric.rpartition(" ")[2] not in asides
-        },
-        comparisons={metric: _comparisons(runs, main, varying, metric) for metric in metrics},
+        curves={metric: _curves(runs, shown, metric) for metric in judged},
+        comparisons={metric: _comparisons(runs, main, varying, metric) for metric in judged},
         compared=main,
         overlaps=_overlaps(runs, shown, varying, defaults),
         cpu_seconds=sum(run.outcome.cpu_seconds for run in runs),
@@ -86,10 +99,23 @@ def build_report(
             _group(run, shown): configuration_name(run.settings, shown, defaults) for run in runs
         },
         across=_across(runs),
-        asides=tuple(metric for metric in metrics if metric.rpartition(" ")[2] in asides),
-        verdict=against_baseline(runs, varying, baseline=baseline, defaults=defaults)
+        win_rates=win_rates(runs, varying, defaults, data_keys),
+        asides=tuple(metric for metric in metrics if metric not in judged),
+        verdict=against_baseline(
+            runs, varying, baseline=baseline, defaults=defaults, data_keys=data_keys
+        )
         if baseline
         else None,
+        n_failed=n_failed,
+    )
+
+
+def _order(run: ReportRun, varying: Sequence[str]) -> tuple[tuple[bool, Any, str], ...]:
+    """Return what runs are sorted by: a table is the same in whatever order they ended."""
+    values = [run.settings[name] for name in varying]
+    return tuple(
+        (not isinstance(v, int | float), v if isinstance(v, int | float) else 0, str(v))
+        for v in values
     )
 
 
@@ -102,7 +128,7 @@ def _across(runs: Sequence[ReportRun]) -> str:
 def _metrics(runs: Iterable[ReportRun]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for run in runs:
-        for name, value in run.outcome.final.items():
+        for name, value in run.final.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 names[name] = None
     return tuple(names)
@@ -122,8 +148,8 @@ def _scores(
     values: dict[Group, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         for metric in metrics:
-            if metric in run.outcome.final:
-                values[_group(run, shown)][metric].append(run.outcome.final[metric])
+            if metric in run.final:
+                values[_group(run, shown)][metric].append(run.final[metric])
     return {
         group: {metric: mean_with_interval(points) for metric, points in found.items()}
         for group, found in values.items()
@@ -156,16 +182,16 @@ def _curves(
 def _comparisons(
     runs: Sequence[ReportRun], main: str, varying: Sequence[str], metric: str
 ) -> dict[tuple[Hashable, Hashable], Comparison]:
-    paired = _by_level(runs, main, varying, lambda run: run.outcome.final.get(metric))
+    paired = _by_level(runs, main, varying, lambda run: run.final.get(metric))
     result = {}
-    for first in paired:
-        for second in paired:
-            common = sorted(set(paired[first]) & set(paired[second]), key=str)
-            if first != second and common:
-                result[first, second] = compare_paired(
-                    [paired[first][key] for key in common],
-                    [paired[second][key] for key in common],
-                )
+    for first, second in combinations(paired, 2):
+        common = sorted(set(paired[first]) & set(paired[second]), key=str)
+        if common:
+            result[first, second] = compare_paired(
+                [paired[first][key] for key in common],
+                [paired[second][key] for key in common],
+            )
+            result[second, first] = result[first, second].mirrored()
     return result
 
 

@@ -7,17 +7,23 @@ from html import escape
 from pathlib import Path
 
 from analysis.report.figures import draw_curves, draw_matrix
-from analysis.report.presenting import (
-    ASIDES,
-    OVERLAPS,
-    Table,
-    comparison_table,
-    overlap_table,
-    score_table,
-    verdict_lines,
-    verdict_table,
-)
+from analysis.report.presenting import OVERLAPS, Table, sections
 from analysis.report.tables import StudyReport
+
+VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+STYLE = """
+:root { color-scheme: light dark; --line: #d9dde0; --soft: #5b6770; }
+@media (prefers-color-scheme: dark) { :root { --line: #3a4248; --soft: #a3adb5; } }
+body { margin: 0; font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+p { max-width: 46rem; color: var(--soft); }
+img { max-width: 100%; height: auto; margin: .5rem 0; border-radius: 6px; background: #fff; }
+div { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; white-space: nowrap; }
+"""
 
 
 def write_report(report: StudyReport, directory: Path) -> list[Path]:
@@ -36,25 +42,10 @@ def write_report(report: StudyReport, directory: Path) -> list[Path]:
 
 def as_markdown(report: StudyReport, pictures: Sequence[str] = ()) -> str:
     """Return the report as Markdown."""
-    parts = [
-        f"# {report.name}",
-        *_introduction(report),
-        "## Scores",
-        _md_table(score_table(report)),
-    ]
-    if report.asides:
-        parts += [f"## {ASIDES}", _md_table(score_table(report, report.asides))]
-    for metric in report.main_metrics:
-        table = comparison_table(report, metric)
-        if len(table) > 1:
-            parts += [f"## {report.compared} compared: {metric}", _md_table(table)]
-    overlaps = overlap_table(report)
-    if overlaps:
-        parts += [f"## {OVERLAPS}", _md_table(overlaps)]
+    parts = [f"# {report.name}", *_introduction(report)]
     parts += [f"![{name}]({name})" for name in pictures]
-    if report.verdict:
-        title = f"## Against {report.verdict.baseline}"
-        parts += [title, _md_table(verdict_table(report.verdict)), *verdict_lines(report.verdict)]
+    for section in sections(report):
+        parts += [f"## {section.title}", _md_table(section.table), *section.words]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -62,25 +53,14 @@ def as_html(report: StudyReport, pictures: Sequence[str] = ()) -> str:
     """Return the report as a page that needs nothing but its pictures."""
     body = [f"<h1>{escape(report.name)}</h1>"]
     body += [f"<p>{escape(text)}</p>" for text in _introduction(report)]
-    body += ["<h2>Scores</h2>", _html_table(score_table(report))]
-    if report.asides:
-        body += [f"<h2>{ASIDES}</h2>", _html_table(score_table(report, report.asides))]
-    for metric in report.main_metrics:
-        table = comparison_table(report, metric)
-        if len(table) > 1:
-            body += [f"<h2>{escape(report.compared)} compared: {escape(metric)}</h2>"]
-            body += [_html_table(table)]
-    overlaps = overlap_table(report)
-    if overlaps:
-        body += [f"<h2>{OVERLAPS}</h2>", _html_table(overlaps)]
     body += [f'<img src="{escape(name)}" alt="{escape(name)}">' for name in pictures]
-    if report.verdict:
-        body += [f"<h2>Against {escape(report.verdict.baseline)}</h2>"]
-        body += [_html_table(verdict_table(report.verdict))]
-        body += [f"<p>{escape(text)}</p>" for text in verdict_lines(report.verdict)]
+    for section in sections(report):
+        body += [f"<h2>{escape(section.title)}</h2>", _html_table(section.table)]
+        body += [f"<p>{escape(text)}</p>" for text in section.words]
     title = escape(report.name)
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-    return head + "<body>" + "\n".join(body) + "</body></html>\n"
+    head = f'<meta charset="utf-8">{VIEWPORT}<title>{title}</title><style>{STYLE}</style>'
+    page = f'<!doctype html><html lang="en"><head>{head}</head><body><main>'
+    return page + "\n".join(body) + "</main></body></html>\n"
 
 
 def as_csv(report: StudyReport) -> str:
@@ -97,12 +77,12 @@ def as_csv(report: StudyReport) -> str:
 
 def _draw(report: StudyReport, directory: Path) -> list[Path]:
     pictures = []
-    for metric, curves in report.curves.items():
-        if curves and metric != report.across:
-            path = directory / f"curve-{_as_file_name(metric)}.png"
-            named = {report.names.get(group, str(group)): curve for group, curve in curves.items()}
-            draw_curves(named, path, metric=metric, across=report.across)
-            pictures.append(path)
+    baseline = report.verdict.baseline if report.verdict else ""
+    for metric, curves in report.drawn.items():
+        path = directory / f"curve-{_as_file_name(metric)}.png"
+        named = {report.names.get(group, str(group)): curve for group, curve in curves.items()}
+        draw_curves(named, path, metric=metric, across=report.across, baseline=baseline)
+        pictures.append(path)
     if report.overlaps:
         path = directory / "overlap.png"
         draw_matrix(report.overlaps, path, title=OVERLAPS)
@@ -119,6 +99,8 @@ def _introduction(report: StudyReport) -> list[str]:
     if report.note:
         lines.append(f"Scaled down: {report.note}.")
     lines.append(f"{report.n_runs} runs, {report.cpu_seconds:.0f} CPU seconds.")
+    if report.n_failed:
+        lines.append(f"{report.n_failed} more failed: run_sweep tries them again.")
     return [line for line in lines if line]
 
 
@@ -134,4 +116,4 @@ def _html_table(table: Table) -> str:
     head, *lines = table
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     rows = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in r) + "</tr>" for r in lines)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<div><table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table></div>"

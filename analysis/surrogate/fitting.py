@@ -133,6 +133,11 @@ def _check(subsets: Sequence[Sequence[int]], losses: Floats) -> None:
         raise AnalysisError(
             f"There are {len(subsets)} subsets and losses of shape {losses.shape}: one each."
         )
+    for subset in subsets:
+        listed = list(subset)
+        has_marks = any(isinstance(task, bool | np.bool_) for task in listed)
+        if has_marks or len(set(listed)) != len(listed):
+            raise AnalysisError(f"A subset lists its tasks by number, each once, not {listed}.")
     if not np.isfinite(losses).all():
         raise AnalysisError("A loss is NaN or infinite: leave out the trainings that diverged.")
     if len(losses) > 1 and np.ptp(losses) == 0:

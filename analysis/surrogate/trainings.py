@@ -15,7 +15,7 @@ from mtl_engine.evaluation import evaluate
 from mtl_engine.examples import read_examples
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel
-from mtl_engine.training import End, train
+from mtl_engine.training import train, trained_model
 from mtl_engine.training.optimizer import learning_parameters
 from mtl_engine.training.steps import Learner
 from mtl_engine.types import Example, TaskSpec
@@ -84,10 +84,7 @@ def _train(
     examples = [
         only_labels(example, names) for example in split.train if names & set(example.labels)
     ]
-    for event in train(examples, [], tasks, config, cache_dir=cache_dir):
-        if isinstance(event, End):
-            return event.model
-    raise AssertionError("a training always ends with its model")
+    return trained_model(train(examples, [], tasks, config, cache_dir=cache_dir))
 
 
 def _linearise(

@@ -1,12 +1,13 @@
 """A study from its file to its records: only what is missing is computed."""
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.errors import AnalysisError
 from analysis.sweep.executors import Executor
-from analysis.sweep.records import Outcome, RunStore, run_key
+from analysis.sweep.records import Outcome, RunStore, data_hash, forget_data, run_key
 from analysis.sweep.study_file import RunConfig, Study
 
 
@@ -41,14 +42,19 @@ def plan_sweep(
     study: Study,
     store: RunStore,
     *,
-    only: Mapping[str, str] | None = None,
+    only: Mapping[str, Sequence[str]] | None = None,
     limit: int | None = None,
 ) -> Plan:
-    """Return what a sweep would compute."""
-    runs = [config for config in study.runs() if _matches(config, only or {})]
-    if not runs:
-        raise AnalysisError(f"No run of '{study.name}' matches {dict(only or {})}.")
-    wanted = tuple((run_key(config), config) for config in runs[:limit])
+    """Return what a sweep would compute.
+
+    ``only`` gives for some settings the values that are wanted, as a study file writes them.
+    """
+    if limit is not None and limit < 1:
+        raise AnalysisError(f"--limit is {limit}: at least one run is needed.")
+    forget_data()
+    runs = _filtered(list(study.runs()), only or {})
+    planned = [replace(config, data=data_hash(config)) for config in runs[:limit]]
+    wanted = tuple((run_key(config), config) for config in planned)
     missing = tuple(pair for pair in wanted if not store.is_finished(pair[0]))
     return Plan(wanted, missing)
 
@@ -77,12 +83,33 @@ def _compute(missing: Sequence[tuple[str, RunConfig]], executor: Executor) -> It
         yield Finished(missing[i][0], missing[i][1], outcome)
 
 
-def _matches(config: RunConfig, only: Mapping[str, str]) -> bool:
+def _filtered(runs: list[RunConfig], only: Mapping[str, Sequence[str]]) -> list[RunConfig]:
+    """Return the runs that have one of the wanted values in every setting that is named."""
     for name, wanted in only.items():
-        if name != "seed" and name not in config.settings:
-            known = ", ".join(["seed", *sorted(config.settings)])
-            raise AnalysisError(f"--only {name}={wanted}: no such setting. Known: {known}.")
-        value: Any = config.seed if name == "seed" else config.settings[name]
-        if str(value) != wanted:
-            return False
-    return True
+        known = ["seed", *sorted(runs[0].settings)]
+        if name not in known:
+            raise AnalysisError(
+                f"--only {name}={wanted[0]}: no such setting. Known: {', '.join(known)}."
+            )
+        there = dict.fromkeys(str(_value(config, name)) for config in runs)
+        runs = [c for c in runs if any(_is_meant(_value(c, name), text) for text in wanted)]
+        if not runs:
+            raise AnalysisError(
+                f"--only {name}={wanted[0]}: no run has that. There are: {', '.join(there)}."
+            )
+    return runs
+
+
+def _value(config: RunConfig, name: str) -> Any:
+    return config.seed if name == "seed" else config.settings[name]
+
+
+def _is_meant(value: Any, text: str) -> bool:
+    """Return whether a text names a value: as it is shown, or as a study file writes it."""
+    if str(value) == text:
+        return True
+    try:
+        read = tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return False
+    return bool(read == value) and isinstance(read, bool) == isinstance(value, bool)

@@ -1,5 +1,7 @@
 """Where runs are computed: in this process, in local processes, or on a Ray cluster."""
 
+import os
+import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -8,7 +10,7 @@ from typing import Any, Protocol
 from analysis.errors import AnalysisError
 from analysis.sweep.kinds import get_kind
 from analysis.sweep.records import Outcome
-from analysis.sweep.running import data_key, execute, pin_threads, shared_data
+from analysis.sweep.running import data_key, end_with_parent, execute, pin_threads, shared_data
 from analysis.sweep.study_file import RunConfig
 
 MAX_TRIES = 3  # of a run whose process died under it
@@ -33,41 +35,50 @@ class ProcessExecutor:
     """Runs in local processes, each with its share of the cores; dead processes are replaced."""
 
     def __init__(self, n_workers: int, *, threads: int = 1) -> None:
-        if n_workers < 1:
-            raise AnalysisError(f"At least one worker is needed, not {n_workers}.")
+        _check_counts(n_workers, threads)
         self.n_workers = n_workers
         self.threads = threads
 
     def map(self, runs: Sequence[RunConfig]) -> Iterator[tuple[int, Outcome]]:
-        """Yield each run's number and outcome; a run that kills its process is tried again."""
+        """Yield each run's number and outcome; a run whose process died is tried again.
+
+        Nobody knows which run killed a process: all that were under way are tried alone, so that
+        one that always kills takes no other with it.
+        """
         pending = list(range(len(runs)))
-        tries = dict.fromkeys(pending, 0)
         while pending:
+            started: set[int] = set()
             done: set[int] = set()
-            for i, outcome in self._map_until_broken(runs, pending):
+            for i, outcome in self._map_until_broken(runs, pending, started):
                 done.add(i)
                 yield i, outcome
-            left = [i for i in pending if i not in done]
-            for i in left:
-                tries[i] += 1
-            for i in [i for i in left if tries[i] >= MAX_TRIES]:
-                yield i, Outcome([], 0.0, 0.0, f"Its process died {MAX_TRIES} times.")
-            pending = [i for i in left if tries[i] < MAX_TRIES]
+            for i in sorted(started - done):
+                yield i, self._try_alone(runs[i])
+            pending = [i for i in pending if i not in started]
+
+    def _try_alone(self, config: RunConfig) -> Outcome:
+        """Return a run's outcome, which may be that its process dies every time."""
+        one = ProcessExecutor(1, threads=self.threads)
+        for _ in range(MAX_TRIES - 1):
+            for _, outcome in one._map_until_broken([config], [0], set()):
+                return outcome
+        return Outcome([], 0.0, 0.0, f"Its process died {MAX_TRIES} times.")
 
     def _map_until_broken(
-        self, runs: Sequence[RunConfig], pending: Sequence[int]
+        self, runs: Sequence[RunConfig], pending: Sequence[int], started: set[int]
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield outcomes until all are there or a process dies; then only finished ones count."""
+        """Yield outcomes until all are there or a process dies; ``started`` takes the runs in."""
         from joblib.externals.loky import ProcessPoolExecutor
 
         pool = ProcessPoolExecutor(
-            self.n_workers, initializer=pin_threads, initargs=(self.threads,)
+            self.n_workers, initializer=_join, initargs=(self.threads, os.getpid())
         )
         try:
             waiting = iter(pending)
             futures: dict[Future[Outcome], int] = {}
             while True:
                 for i in waiting:
+                    started.add(i)
                     futures[pool.submit(execute, runs[i])] = i
                     if len(futures) >= 2 * self.n_workers:
                         break
@@ -87,6 +98,7 @@ class RayExecutor:
     """Runs on a Ray cluster; shared data is shipped once, lost tasks are retried by Ray."""
 
     def __init__(self, address: str | None = None, *, threads: int = 1) -> None:
+        _check_counts(1, threads)
         self.address = address
         self.threads = threads
 
@@ -109,8 +121,12 @@ class RayExecutor:
         for i, config in enumerate(runs):
             kind = get_kind(config.kind)
             key = data_key(kind, config.settings)
-            if key not in shipped:
-                shipped[key] = ray.put(shared_data(kind, config.settings))
+            try:
+                if key not in shipped:
+                    shipped[key] = ray.put(shared_data(kind, config.settings, config.data))
+            except Exception:  # noqa: BLE001  (a run without its data is reported, others go on)
+                yield i, Outcome([], 0.0, 0.0, traceback.format_exc())
+                continue
             numbers[remote.remote(config, shipped[key], self.threads)] = i
         while numbers:
             (reference,), _ = ray.wait(list(numbers), num_returns=1)
@@ -119,6 +135,19 @@ class RayExecutor:
                 yield i, ray.get(reference)
             except ray.exceptions.RayError as error:
                 yield i, Outcome([], 0.0, 0.0, f"The cluster lost this run: {error}")
+
+
+def _check_counts(n_workers: int, threads: int) -> None:
+    if n_workers < 1:
+        raise AnalysisError(f"At least one worker is needed, not {n_workers}.")
+    if threads < 1:
+        raise AnalysisError(f"A run needs at least one thread, not {threads}.")
+
+
+def _join(threads: int, parent: int) -> None:
+    """Make a new process one of the sweep's."""
+    pin_threads(threads)
+    end_with_parent(parent)
 
 
 def _execute_pinned(config: RunConfig, data: Any, threads: int) -> Outcome:

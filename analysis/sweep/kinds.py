@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from analysis.errors import AnalysisError
+from mtl_engine.errors import EngineError
 
 Row = dict[str, Any]  # {"step": x, metric: number, ...} or {"final": {...}}
 KIND_MODULES = (
@@ -45,6 +46,7 @@ class StudyKind:
     replicates: tuple[str, ...] = ()  # settings that repeat a run, as seeds do
     baseline: Mapping[str, Any] = field(default_factory=dict)  # settings of the yardstick, if any
     asides: tuple[str, ...] = ()  # last words of metrics that reports show apart
+    mixed: tuple[str, ...] = ()  # settings whose values may be of another type than the default
 
     def resolve(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings with defaults filled in; unknown and missing ones are errors."""
@@ -58,7 +60,11 @@ class StudyKind:
         if missing:
             raise AnalysisError(f"A study of kind '{self.name}' needs the setting '{missing[0]}'.")
         resolved = {**self.defaults, **{n: self._as_default(n, v) for n, v in settings.items()}}
-        self.check(resolved)
+        self._check_types(resolved)
+        try:
+            self.check(resolved)
+        except EngineError as error:
+            raise AnalysisError(str(error)) from error
         return resolved
 
     def changed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,7 +83,25 @@ class StudyKind:
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         return float(value) if is_whole and isinstance(self.defaults.get(name), float) else value
 
+    def _check_types(self, settings: Mapping[str, Any]) -> None:
+        """Refuse values of another type than the default's; None as a default takes any."""
+        for name, default in self.defaults.items():
+            wanted, value = type(default), settings[name]
+            if default is not None and name not in self.mixed and type(value) is not wanted:
+                raise AnalysisError(
+                    f"{name} is {value!r}; a study of kind '{self.name}' takes {_WORDS[wanted]} "
+                    f"there, for example {default!r}."
+                )
 
+
+_WORDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+}
 _KINDS: dict[str, StudyKind] = {}
 
 

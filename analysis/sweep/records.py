@@ -43,9 +43,19 @@ def run_key(config: RunConfig) -> str:
         "version": kind.version,
         "settings": kind.changed(config.settings),
         "seed": config.seed,
-        "data": _fingerprint(config.kind, json.dumps(config.settings, sort_keys=True)),
+        "data": data_hash(config),
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def data_hash(config: RunConfig) -> str:
+    """Return the hash of the data that a run's settings mean, as it was when first asked for."""
+    return _fingerprint(config.kind, json.dumps(config.settings, sort_keys=True))
+
+
+def forget_data() -> None:
+    """Make the next hashes those of the data as it is then."""
+    _fingerprint.cache_clear()
 
 
 @lru_cache(maxsize=4096)
@@ -84,8 +94,10 @@ class RunStore:
         )
         try:
             os.rename(scratch, target)
-        except OSError:  # another sweep finished the same run first
+        except OSError:
             shutil.rmtree(scratch)
+            if not target.is_dir():  # else another sweep finished the same run first
+                raise
         return target
 
     def read(self, key: str) -> tuple[dict[str, Any], Outcome]:

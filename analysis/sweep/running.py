@@ -2,12 +2,14 @@
 
 import json
 import os
+import threading
 import time
 import traceback
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from analysis.errors import AnalysisError
 from analysis.sweep.kinds import StudyKind, get_kind
 from analysis.sweep.records import Outcome
 from analysis.sweep.study_file import RunConfig
@@ -21,6 +23,17 @@ def pin_threads(n: int = 1) -> None:
         os.environ[name] = str(n)
 
 
+def end_with_parent(parent: int) -> None:
+    """End this process soon after the one that started it, which may be killed at any time."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def execute(config: RunConfig, data: Any = None) -> Outcome:
     """Return what a run brings; its failure is an outcome too, with the traceback."""
     started, cpu_started = time.perf_counter(), time.process_time()
@@ -28,17 +41,33 @@ def execute(config: RunConfig, data: Any = None) -> Outcome:
     error = ""
     try:
         kind = get_kind(config.kind)
-        shared = data if data is not None else shared_data(kind, config.settings)
+        shared = data if data is not None else shared_data(kind, config.settings, config.data)
         for row in kind.run(config.settings, config.seed, shared):
-            rows.append(json.loads(json.dumps(row)))  # fails here if a row is not plain JSON
+            rows.append(_plain(row))
     except Exception:  # noqa: BLE001  (whatever a run raises is reported, the others go on)
         error = traceback.format_exc()
     return Outcome(rows, time.perf_counter() - started, time.process_time() - cpu_started, error)
 
 
-def shared_data(kind: StudyKind, settings: Mapping[str, Any]) -> Any:
-    """Return the data that a run shares with others, read once in this process."""
-    return _load(kind.name, data_key(kind, settings))
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as JSON keeps it, an undefined number as none; other than JSON is an error."""
+    plain: dict[str, Any] = json.loads(json.dumps(row), parse_constant=lambda name: None)
+    return plain
+
+
+def shared_data(kind: StudyKind, settings: Mapping[str, Any], planned: str = "") -> Any:
+    """Return the data that a run shares with others, read once in this process.
+
+    Data that is not what the sweep was ``planned`` with is refused: the run would be known by the
+    hash of other data.
+    """
+    data, found = _load(kind.name, data_key(kind, settings))
+    if planned and found != planned:
+        raise AnalysisError(
+            "The data has changed since the sweep was planned: run_sweep again computes what is "
+            "missing with the new data."
+        )
+    return data
 
 
 def data_key(kind: StudyKind, settings: Mapping[str, Any]) -> str:
@@ -47,5 +76,7 @@ def data_key(kind: StudyKind, settings: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=4)
-def _load(kind_name: str, key: str) -> Any:
-    return get_kind(kind_name).load(json.loads(key))
+def _load(kind_name: str, key: str) -> tuple[Any, str]:
+    """Return data and its hash, taken after reading: what changed meanwhile does not match."""
+    kind, settings = get_kind(kind_name), json.loads(key)
+    return kind.load(settings), kind.fingerprint(settings)

@@ -2,13 +2,24 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import AnalysisError
 from analysis.sweep.kinds import StudyKind, get_kind
+from analysis.sweep.study_checks import (
+    as_lists,
+    as_seeds,
+    as_table,
+    as_tables,
+    as_text,
+    as_zip,
+    refuse_repeated,
+    refuse_two_places,
+    refuse_unknown,
+)
 
 KEYS = {"name", "kind", "description", "seeds", "settings", "factors", "zip", "list", "scales"}
 SCALE_KEYS = {"note", "seeds", "settings", "factors", "zip", "list"}
@@ -22,6 +33,7 @@ class RunConfig:
     kind: str
     settings: Settings
     seed: int
+    data: str = ""  # hash of the data that the sweep was planned with; empty = any
 
     def label(self, factors: Mapping[str, Any]) -> str:
         """Return the run's name among those of its study."""
@@ -50,15 +62,18 @@ class Study:
 
         A study that is interrupted then has every combination for the seeds that it finished.
         """
-        combinations = [
-            self.kind.resolve({**self.settings, **combination})
-            for combination in self._combinations()
-        ]
+        combinations = self.combinations()
         for seed in self.seeds:
             for settings in combinations:
                 yield RunConfig(self.kind.name, settings, seed)
 
-    def _combinations(self) -> Iterator[Settings]:
+    def combinations(self) -> list[Settings]:
+        """Return the settings of every combination of what varies, checked by the kind."""
+        return [
+            self.kind.resolve({**self.settings, **combination}) for combination in self._varied()
+        ]
+
+    def _varied(self) -> Iterator[Settings]:
         grids = [[{name: value} for value in values] for name, values in self.factors.items()]
         zips = [_rows(table) for table in self.zips]
         choices = [list(self.choices)] if self.choices else []
@@ -72,6 +87,8 @@ def read_study(path: Path, *, scale: str = "") -> Study:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise AnalysisError(f"No study file {path}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise AnalysisError(f"{path} cannot be read as a study file: {error}.") from None
     except tomllib.TOMLDecodeError as error:
         raise AnalysisError(f"{path}: not TOML: {error}.") from None
     return parse_study(content, where=str(path), default_name=path.stem, scale=scale)
@@ -81,72 +98,52 @@ def parse_study(
     content: Mapping[str, Any], *, where: str, default_name: str = "study", scale: str = ""
 ) -> Study:
     """Return the study that a parsed file describes."""
-    _refuse_unknown(content, KEYS, where)
+    refuse_unknown(content, KEYS, where)
     if "kind" not in content:
         raise AnalysisError(f"{where}: a study names its kind, for example kind = 'bandit'.")
     chosen = _at_scale(content, scale, where)
-    kind = get_kind(str(content["kind"]))
-    seeds = tuple(chosen.get("seeds", [0]))
-    if not seeds or not all(isinstance(s, int) for s in seeds) or len(set(seeds)) != len(seeds):
-        raise AnalysisError(f"{where}: seeds are distinct whole numbers, not {list(seeds)}.")
     study = Study(
-        name=str(content.get("name", default_name)),
-        kind=kind,
-        description=str(content.get("description", "")),
-        seeds=seeds,
-        settings=dict(chosen.get("settings", {})),
-        factors=_lists(chosen.get("factors", {}), "factors", where),
-        zips=tuple(_lists(table, "zip", where) for table in chosen.get("zip", [])),
-        choices=tuple(dict(choice) for choice in chosen.get("list", [])),
+        name=as_text(content.get("name", default_name), f"{where}: name"),
+        kind=get_kind(str(content["kind"])),
+        description=as_text(content.get("description", ""), f"{where}: description"),
+        seeds=as_seeds(chosen.get("seeds", [0]), where),
+        settings=as_table(chosen.get("settings", {}), f"{where}: settings"),
+        factors=as_lists(chosen.get("factors", {}), f"{where}: factors"),
+        zips=tuple(as_zip(t, f"{where}: zip") for t in _tables(chosen, "zip", where)),
+        choices=tuple(_tables(chosen, "list", where)),
         scale=scale,
-        note=str(chosen.get("note", "")),
-        varying=_varying(chosen),
+        note=as_text(chosen.get("note", ""), f"{where}: note"),
     )
-    for _ in study.runs():
-        pass  # every combination must be valid before the first run starts
-    return study
+    together = {name: None for choice in study.choices for name in choice}
+    refuse_two_places([study.factors, *study.zips, together], where)
+    varying = tuple(name for table in (study.factors, *study.zips, together) for name in table)
+    refuse_repeated(study.combinations(), varying, where)
+    return replace(study, varying=varying)
+
+
+def _tables(chosen: Mapping[str, Any], name: str, where: str) -> list[Settings]:
+    return as_tables(chosen.get(name, []), f"{where}: {name}")
 
 
 def _at_scale(content: Mapping[str, Any], scale: str, where: str) -> dict[str, Any]:
     """Return seeds, settings and what varies, with what the scale says in their place."""
     base = {key: content[key] for key in SCALE_KEYS & content.keys()}
-    scales = content.get("scales", {})
+    scales = as_table(content.get("scales", {}), f"{where}: scales")
+    for name, table in scales.items():
+        place = f"{where}: scales.{name}"
+        refuse_unknown(as_table(table, place), SCALE_KEYS, place)
     if not scale:
         return base
     if scale not in scales:
         known = ", ".join(sorted(scales)) or "none"
         raise AnalysisError(f"{where}: no scale '{scale}'. Known: {known}.")
-    _refuse_unknown(scales[scale], SCALE_KEYS, f"{where}: scales.{scale}")
     merged = {**base, **scales[scale]}
-    merged["settings"] = {**base.get("settings", {}), **scales[scale].get("settings", {})}
-    merged["factors"] = {**base.get("factors", {}), **scales[scale].get("factors", {})}
+    for part in ("settings", "factors"):
+        general = as_table(base.get(part, {}), f"{where}: {part}")
+        own = as_table(scales[scale].get(part, {}), f"{where}: scales.{scale}.{part}")
+        merged[part] = {**general, **own}
     return merged
-
-
-def _lists(table: Mapping[str, Any], section: str, where: str) -> Settings:
-    for name, values in table.items():
-        if not isinstance(values, list) or not values:
-            raise AnalysisError(f"{where}: {section}.{name} must be a list of values: {values!r}.")
-    lengths = {len(values) for values in table.values()}
-    if section == "zip" and len(lengths) > 1:
-        raise AnalysisError(f"{where}: the lists of one [[zip]] must be equally long: {table}.")
-    return dict(table)
 
 
 def _rows(table: Settings) -> list[Settings]:
     return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
-
-
-def _varying(chosen: Mapping[str, Any]) -> tuple[str, ...]:
-    names = list(chosen.get("factors", {}))
-    for table in [*chosen.get("zip", []), *chosen.get("list", [])]:
-        names += [name for name in table if name not in names]
-    return tuple(names)
-
-
-def _refuse_unknown(table: Mapping[str, Any], known: set[str], where: str) -> None:
-    unknown = sorted(set(table) - known)
-    if unknown:
-        raise AnalysisError(
-            f"{where}: unknown key '{unknown[0]}'. Known: {', '.join(sorted(known))}."
-        )

@@ -6,6 +6,13 @@ from analysis.bandit_study import play
 from analysis.errors import AnalysisError
 
 
+def test_scores_that_were_read_stay_as_they_were():
+    bandit = MTLBandit(3, 100, seed=0)
+    before = bandit.scores
+    bandit.pull(1)
+    assert before.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_scores_stay_between_zero_and_their_ceilings():
     bandit = MTLBandit(5, 500, seed=1)
     rng = np.random.default_rng(0)

@@ -107,3 +107,19 @@ def test_a_log_without_drawn_tasks_says_so(tmp_path):
     file.write_text('{"tasks": ["a", "b"], "probabilities": null, "losses": {"a": 1, "b": 1}}\n')
     with pytest.raises(CommandError, match="no log"):
         call_command("learn_policy", "--log", str(file), "--tasks", "a,b")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_tells_of_the_runs_that_the_study_file_wants_now(tmp_path, capsys, settings):
+    settings.TANDEM_HOME = tmp_path
+    path = tmp_path / "grown.toml"
+
+    def swept(*levels):
+        path.write_text(f'name = "grown"\nkind = "trivial"\n[factors]\nlevel = {list(levels)}\n')
+        _run(capsys, "run_sweep", str(path), "--resume", "--executor", "serial")
+        printed = _run(capsys, "report", "grown")
+        return [level for level in range(1, 5) if f"| {level} | {level}.000" in printed]
+
+    assert swept(1, 2) == [1, 2]
+    assert swept(2, 3) == [2, 3]
+    assert swept(1, 2) == [1, 2]  # what was computed before is known again

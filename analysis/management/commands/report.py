@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.errors import AnalysisError
 from analysis.models import Study
 from analysis.report.writing import as_markdown, write_report
 from analysis.selectors import study_report
@@ -23,7 +24,10 @@ class Command(BaseCommand):
         if study is None:
             known = ", ".join(str(row) for row in Study.objects.order_by("name")) or "none"
             raise CommandError(f"No study '{options['study']}' was swept. Known: {known}.")
-        report = study_report(study, compared=options["compare"])
+        try:
+            report = study_report(study, compared=options["compare"])
+        except AnalysisError as error:
+            raise CommandError(str(error)) from error
         if not report.n_runs:
             raise CommandError(f"'{study}' has no finished run yet: run_sweep computes them.")
         if options["output"] is None:

@@ -4,7 +4,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
@@ -15,6 +14,7 @@ from analysis.sweep.executors import SerialExecutor, make_executor
 from analysis.sweep.progress import Progress, as_duration
 from analysis.sweep.records import RunStore
 from analysis.sweep.study_file import Study, read_study
+from annotation.migrating import migrate
 
 
 class Command(BaseCommand):
@@ -30,7 +30,17 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="list the runs and estimate")
         parser.add_argument("--limit", type=int, help="at most so many runs")
         parser.add_argument(
-            "--only", action="append", default=[], metavar="SETTING=VALUE", help="only these runs"
+            "--only",
+            action="append",
+            default=[],
+            metavar="SETTING=VALUE",
+            help="only these runs; again for another value or setting",
+        )
+        parser.add_argument(
+            "--resume",
+            action="store_true",
+            default=True,
+            help="go on where an earlier sweep stopped: always so, a finished run is never redone",
         )
         parser.add_argument(
             "--executor", default="processes", choices=["serial", "processes", "ray"]
@@ -40,22 +50,22 @@ class Command(BaseCommand):
         parser.add_argument("--address", help="address of a Ray cluster, for example auto")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
+        migrate()
         try:
             study = read_study(options["study"], scale=options["scale"])
             store = run_store()
-            plan = plan_sweep(study, store, only=_pairs(options["only"]), limit=options["limit"])
-            row = record_study(study)
-            record_found(row, plan, store)
-            if options["dry_run"]:
-                self._estimate(study, plan, store, row, options["workers"])
-                return
             executor = make_executor(
                 options["executor"],
                 n_workers=options["workers"],
                 threads=options["threads"],
                 address=options["address"],
             )
+            plan = plan_sweep(study, store, only=_pairs(options["only"]), limit=options["limit"])
+            row = record_study(study)
+            record_found(row, plan, store)
+            if options["dry_run"]:
+                self._estimate(study, plan, store, row, options["workers"])
+                return
             result = self._sweep(study, plan, store, row, executor)
         except AnalysisError as error:
             raise CommandError(str(error)) from error
@@ -83,10 +93,9 @@ class Command(BaseCommand):
             return
         if len(plan.missing) == len(plan.wanted):
             first = Plan(plan.wanted, plan.missing[:1])
-            self._sweep(study, first, store, row, SerialExecutor())
+            for _, error in self._sweep(study, first, store, row, SerialExecutor()).failures:
+                raise CommandError(f"The first run failed, nothing can be estimated.\n{error}")
         done = [store.read(key)[1].seconds for key, _ in plan.wanted if store.is_finished(key)]
-        if not done:
-            raise CommandError("The first run failed; run_sweep --limit 1 shows its traceback.")
         seconds = sum(done) / len(done)
         n_left = len(plan.wanted) - len(done)
         self.stdout.write(
@@ -107,11 +116,12 @@ class Command(BaseCommand):
         self.stdout.write(f"Report: manage.py report {study.name}{scale}")
 
 
-def _pairs(only: list[str]) -> dict[str, str]:
-    pairs = {}
+def _pairs(only: list[str]) -> dict[str, list[str]]:
+    """Return the wanted values of each setting that --only names."""
+    pairs: dict[str, list[str]] = {}
     for text in only:
         name, equals, value = text.partition("=")
         if not equals:
             raise AnalysisError(f"--only takes SETTING=VALUE, not '{text}'.")
-        pairs[name] = value
+        pairs.setdefault(name, []).append(value)
     return pairs

@@ -146,12 +146,8 @@ class HMMTopics:
     @classmethod
     def from_arrays(cls, space: Alphabet, settings: HMMSettings, arrays: Arrays) -> Self:
         """The models that were saved."""
-        chains = StateChains(
-            arrays["starts"],
-            arrays["moves"],
-            arrays["endings"],
-            settings.pseudo_count,
-            space.halting,
+        chains = StateChains.from_arrays(
+            arrays, pseudo_count=settings.pseudo_count, halting=space.halting
         )
         return cls(space, settings, chains, arrays["emissions"], arrays["pseudo"])
 

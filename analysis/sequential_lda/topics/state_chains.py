@@ -114,6 +114,12 @@ class StateChains:
         """The parameters by name."""
         return {"starts": self.starts, "moves": self.moves, "endings": self.endings}
 
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, *, pseudo_count: float, halting: bool) -> Self:
+        """The chains that were saved."""
+        starts, moves, endings = (arrays[name] for name in ("starts", "moves", "endings"))
+        return cls(starts, moves, endings, pseudo_count, halting)
+
     def picture(self, states: tuple[str, ...]) -> Picture:
         """Where each state goes next, START first; HALT is the last column."""
         moves = self.moves * (1.0 - self.endings)[..., None]

@@ -150,6 +150,7 @@ def test_the_lower_bound_lies_below_the_truth_about_as_often_as_it_says():
         (lambda: counterfactual_rewards([0], [float("nan")]), "NaN"),
         (lambda: size_policy([0, 0]), "above 0"),
         (lambda: scale_reward([]), "empty reservoir"),
+        (lambda: Exp3S(2).update(0, float("nan")), "The reward of task 0 is nan"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(call, message):

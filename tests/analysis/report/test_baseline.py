@@ -51,14 +51,19 @@ def test_differences_to_the_baseline_are_paired_over_seeds_by_hand():
     assert slots.p_value == pytest.approx(0.0063, abs=2e-4)  # t = 101 with one degree of freedom
 
 
-def test_the_last_line_names_who_beats_the_baseline_on_every_task():
-    text = as_markdown(_report([*RANDOM, *GOOD, *ONE_SIDED]))
-    assert text.splitlines()[-1] == "Beats RANDOM on every task: 'MT-AVG, BLP'."
+def _verdict(runs):
+    """Return the last line of the section that follows the scores."""
+    scores, against = as_markdown(_report(runs)).split("## ")[1:3]
+    assert (scores.split("\n")[0], against.split("\n")[0]) == ("Scores", "Against RANDOM")
+    return against.strip().splitlines()[-1]
 
 
-def test_where_nobody_does_the_last_line_says_so_and_names_the_best_mean():
-    text = as_markdown(_report([*RANDOM, *ONE_SIDED]))
-    assert text.splitlines()[-1] == (
+def test_the_verdict_names_who_beats_the_baseline_on_every_task():
+    assert _verdict([*RANDOM, *GOOD, *ONE_SIDED]) == "Beats RANDOM on every task: 'MT-AVG, BLP'."
+
+
+def test_where_nobody_does_the_verdict_says_so_and_names_the_best_mean():
+    assert _verdict([*RANDOM, *ONE_SIDED]) == (
         "Beats RANDOM on every task: none does; 'MT-MIN' has the best mean over tasks and rounds "
         "(+0.045)."
     )
@@ -67,7 +72,7 @@ def test_where_nobody_does_the_last_line_says_so_and_names_the_best_mean():
 
 def test_where_all_are_worse_no_best_one_is_named():
     worse = [_run(0, 0.6, 0.7, strategy="MT-MIN"), _run(1, 0.6, 0.8, strategy="MT-MIN")]
-    assert as_markdown(_report([*RANDOM, *worse])).splitlines()[-1] == (
+    assert _verdict([*RANDOM, *worse]) == (
         "Beats RANDOM on every task: none does, and none has a better mean over tasks and rounds "
         "(-0.090)."
     )
@@ -80,11 +85,71 @@ def test_seeds_that_the_baseline_lacks_do_not_count_and_without_it_there_is_no_v
     assert _report(RANDOM).verdict is None
 
 
+def test_a_baseline_that_was_run_in_several_ways_judges_what_differs_least_from_it():
+    random = [
+        _run(0, 0.5, 0.5, strategy="RANDOM", decision="BLP"),
+        _run(0, 0.9, 0.9, strategy="RANDOM", value="information"),
+    ]
+    mine = [_run(0, 0.6, 0.6, decision="BLP"), _run(0, 0.8, 0.8, value="information")]
+    verdict = _report([*random, *mine]).verdict
+    assert verdict.at_end["MT-AVG, BLP"]["slots"].difference == pytest.approx(0.1)
+    assert verdict.at_end["MT-AVG, value information"]["slots"].difference == pytest.approx(-0.1)
+    assert verdict.has_several
+    assert set(verdict.at_end) == {"MT-AVG, BLP", "MT-AVG, value information"}
+
+
+def test_a_baseline_of_other_data_judges_nothing():
+    varying = ["strategy", "train"]
+    runs = [
+        _run(0, 0.5, 0.5, strategy="RANDOM", train="atis"),
+        _run(0, 0.9, 0.9, train="snips"),
+        _run(0, 0.6, 0.6, train="atis"),
+    ]
+    report = build_report(
+        runs,
+        name="toy",
+        varying=varying,
+        defaults={**DEFAULTS, "train": ""},
+        baseline={"strategy": "RANDOM"},
+        data_keys=["train"],
+    )
+    assert set(report.verdict.at_end) == {"MT-AVG, train atis"}
+
+
 def test_rounds_of_different_seeds_are_one_point_at_their_mean_cost():
     report = _report(RANDOM)
     (curve,) = report.curves["slots"].values()
     assert report.across == "cost"
     assert [(x, round(mean.value, 3)) for x, mean in curve] == [(800.5, 0.51), (1300.5, 0.71)]
+
+
+def test_scores_over_rounds_are_areas_under_the_curve_by_cost():
+    rounds = [(100.0, 0.5), (200.0, 0.7), (400.0, 0.8)]
+    at_once = [(100.0, 0.5), (400.0, 0.8), (400.0, 0.8)]  # all is spent before the second round
+    found = []
+    for points in (rounds, at_once):
+        rows = [{"step": 1, "cost": cost, "slots": score} for cost, score in points]
+        rows.append({"final": {"slots": 0.8, "slots over rounds": 0.9}})
+        found.append(ReportRun(DEFAULTS, 0, Outcome(rows, 1.0, 1.0)).final["slots over rounds"])
+    assert found == pytest.approx([(0.6 * 100 + 0.75 * 200) / 300, 0.65])
+
+
+def test_a_score_that_is_undefined_in_every_run_is_not_judged():
+    undefined = [_run(0, 0.7, 0.8), _run(1, 0.7, 0.8)]
+    for run in undefined:
+        run.outcome.rows[-1]["final"]["slots"] = None
+    text = as_markdown(_report([*RANDOM, *undefined]))
+    assert "| MT-AVG | intent |" in text
+    assert "| MT-AVG | slots |" not in text
+
+
+def test_cost_is_not_drawn_over_cost():
+    runs = [_run(0, 0.7, 0.8), _run(1, 0.7, 0.8)]
+    for run in runs:
+        run.outcome.rows[-1]["final"]["cost"] = 1300.0
+    report = _report(runs)
+    assert "cost" in report.curves
+    assert set(report.drawn) == {"slots", "intent"}
 
 
 def test_metrics_that_are_asides_have_a_table_of_their_own_and_no_curve():

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from analysis.errors import AnalysisError
 from analysis.report.runs import ReportRun
 from analysis.report.statistics import compare_paired, mean_with_interval, overlap
 from analysis.report.tables import build_report
@@ -50,6 +51,28 @@ def test_a_paired_comparison_matches_the_t_test_by_hand():
 def test_equal_scores_are_half_a_win_and_have_no_p_value():
     result = compare_paired([0.5, 0.5], [0.5, 0.5])
     assert (result.win_rate, result.p_value) == (0.5, None)
+
+
+def test_a_difference_that_is_always_the_same_is_no_chance():
+    for first, second in (([0.5, 0.5], [0.25, 0.25]), ([0.3, 0.4, 0.5], [0.1, 0.2, 0.3])):
+        assert compare_paired(first, second).p_value == 0.0
+
+
+def test_a_report_is_the_same_in_whatever_order_runs_ended():
+    backwards = build_report(RUNS[::-1], name="toy", varying=["strategy"], note="two seeds")
+    assert as_csv(backwards) == as_csv(REPORT)
+    assert as_markdown(backwards) == as_markdown(REPORT)
+
+
+def test_only_what_varies_can_be_compared():
+    with pytest.raises(AnalysisError, match="'decision' does not vary. These do: strategy"):
+        build_report(RUNS, name="toy", varying=["strategy"], compared="decision")
+
+
+def test_runs_that_failed_are_told():
+    report = build_report(RUNS, name="toy", varying=["strategy"], n_failed=2)
+    assert "2 more failed: run_sweep tries them again." in as_markdown(report)
+    assert "2 more failed" in as_html(report)
 
 
 def test_runs_are_paired_by_seed_and_only_where_both_have_it():

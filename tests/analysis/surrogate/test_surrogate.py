@@ -14,6 +14,12 @@ from analysis.surrogate import (
 PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
 
 
+@pytest.mark.parametrize("subsets", [[[0, 0], [1]], np.eye(2, dtype=bool), [[1, 1, 0], [0]]])
+def test_a_subset_lists_each_task_once_by_its_number(subsets):
+    with pytest.raises(AnalysisError, match="by number, each once"):
+        fit_surrogate(subsets, [0.5, 0.6], method="ols")
+
+
 def test_the_posters_fit_by_hand():
     surrogate = fit_surrogate(PAIRS, [0.50, 0.55, 0.70, 0.60, 0.72, 0.81], method="ols")
     assert surrogate.theta == pytest.approx([0.228333, 0.263333, 0.333333, 0.468333], abs=1e-6)

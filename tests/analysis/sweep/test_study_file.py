@@ -47,10 +47,81 @@ def test_a_scale_replaces_what_it_names_and_keeps_the_rest():
         ({"kind": "trivial", "settings": {"levle": 1}}, "no setting 'levle'. Known: .*level"),
         ({"kind": "trivial", "factors": {"level": 3}}, "must be a list"),
         ({"kind": "trivial", "zip": [{"level": [1], "n_rows": [1, 2]}]}, "equally long"),
+        ({"kind": "trivial", "zip": [{}]}, "equally long"),
+        ({"kind": "trivial", "zip": {"level": [1]}}, r"must be tables, each below \[\[zip\]\]"),
+        ({"kind": "trivial", "list": [1]}, "list must be a table, not 1"),
+        ({"kind": "trivial", "factors": 3}, "factors must be a table, not 3"),
+        ({"kind": "trivial", "factors": {"level": []}}, "must be a list of values"),
+        ({"kind": "trivial", "settings": []}, "settings must be a table"),
+        ({"kind": "trivial", "name": 3}, "name must be a text, not 3"),
+        ({"kind": "trivial", "scales": {"small": {"sedes": [0]}}}, "small: unknown key 'sedes'"),
+        ({"kind": "trivial", "seeds": 3}, "distinct whole numbers"),
+        ({"kind": "trivial", "seeds": [True]}, "distinct whole numbers"),
+        ({"kind": "trivial", "seeds": [-1]}, "distinct whole numbers"),
         ({"kind": "trivial", "seeds": [1, 1]}, "distinct whole numbers"),
     ],
 )
 def test_a_bad_study_file_is_an_error_that_names_the_remedy(content, message):
+    with pytest.raises(AnalysisError, match=message):
+        parse_study(content, where="x.toml")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"factors": {"level": [1, 2, 1]}},
+        {"list": [{"level": 2}, {"level": 2}]},
+        {"list": [{}, {"level": 0}]},  # 0 is the default
+        {"factors": {"cpu_seconds": [1, 1.0]}},
+    ],
+)
+def test_a_combination_that_is_there_twice_is_refused(content):
+    with pytest.raises(AnalysisError, match="is there 2 times"):
+        _study(**content)
+
+
+def test_a_setting_varies_in_one_place():
+    with pytest.raises(AnalysisError, match="'level' varies in two places"):
+        _study(factors={"level": [1, 2]}, zip=[{"level": [3, 4]}])
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "study.toml").write_bytes(b"\xff\xfe")
+    for path in (tmp_path, tmp_path / "study.toml"):
+        with pytest.raises(AnalysisError, match="cannot be read as a study file"):
+            read_study(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "message"),
+    [
+        ("trivial", {"n_rows": "2"}, "n_rows is '2'; .* takes a whole number there, for example 1"),
+        ("trivial", {"n_rows": 1.5}, "takes a whole number"),
+        ("trivial", {"once": True}, "takes a text"),
+        ("bandit", {"policy": "RANDON"}, "No policy 'RANDON'. Known: RANDOM"),
+        ("bandit", {"n_steps": 0}, "needs tasks and steps"),
+        ("active_learning", {"strategy": "MT-PARR"}, "Did you mean 'MT-PAR'"),
+        ("active_learning", {"strategy": "MT-PAR", "decision": "BLP"}, "use decision='GREEDY'"),
+        ("active_learning", {"strategy": "STCS", "decision": "BLP"}, "name it in 'task'"),
+        ("active_learning", {"strategy": "MT-AVG", "task": "ner"}, "goes by all tasks"),
+        ("active_learning", {"strategy": "UDJS", "budget": 0, "n_per_round": 9}, "No strategy"),
+        ("active_learning", {"weights": {"a": 0.5, "b": 0.6}}, "sum to 1"),
+        ("active_learning", {"weights": {"a": "x"}}, "numbers from 0 on"),
+        ("active_learning", {"strategy": "MT-MIN", "weights": {"a": 0.3, "b": 0.7}}, "not weigh"),
+        ("active_learning", {"initial": 0}, "initial is 0; at least 1"),
+        ("active_learning", {"n_rounds": "5"}, "takes a whole number"),
+        ("active_learning", {"test_size": -1}, "test_size is -1"),
+        ("active_learning", {"architecture": "XX"}, "Known: CMT, SMT, ST"),
+        ("active_learning", {"is_warm_start": 1}, "takes true or false"),
+        ("mtl_simulation", {"context": -1, "dev": "c"}, "context is -1"),
+        ("mtl_simulation", {"dev_tokens": -1, "dev": "c"}, "dev_tokens is -1"),
+        ("replay", {"project": "x"}, "project is 'x'"),
+        ("replay", {"project": 1, "target": 0.0}, "target is 0.0"),
+    ],
+)
+def test_settings_that_no_run_could_use_are_refused_before_any_run(kind, settings, message):
+    files = {"train": "a", "test": "b"} if kind in ("active_learning", "mtl_simulation") else {}
+    content = {"kind": kind, "settings": {**files, **settings}}
     with pytest.raises(AnalysisError, match=message):
         parse_study(content, where="x.toml")
 

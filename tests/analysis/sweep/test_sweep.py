@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.sweep import kinds
+from analysis.errors import AnalysisError
+from analysis.kinds.data_files import hash_files
+from analysis.sweep import kinds, running
 from analysis.sweep.driver import plan_sweep, sweep
 from analysis.sweep.executors import ProcessExecutor, SerialExecutor
 from analysis.sweep.records import RunStore, run_key
@@ -26,6 +28,17 @@ def _finals(store):
         (config["settings"]["level"], config["seed"], outcome.final["score"])
         for config, outcome in store.finished()
     )
+
+
+def test_an_undefined_score_is_kept_as_none_and_the_run_is_finished(tmp_path, monkeypatch):
+    kind = kinds.get_kind("trivial")
+    rows = [{"step": 0, "score": float("inf")}, {"final": {"score": float("nan"), "cost": 2.0}}]
+    undefined = replace(kind, run=lambda settings, seed, data: iter(rows))
+    monkeypatch.setitem(kinds._KINDS, "trivial", undefined)
+    store = RunStore(tmp_path)
+    assert sweep(plan_sweep(_study(), store), store, SerialExecutor()).n_finished == 1
+    ((_, outcome),) = store.finished()
+    assert (outcome.rows[0]["score"], outcome.final) == (None, {"score": None, "cost": 2.0})
 
 
 @pytest.mark.parametrize("executor", [SerialExecutor(), ProcessExecutor(2)])
@@ -73,10 +86,69 @@ def test_a_whole_number_is_the_same_setting_as_its_decimal():
 def test_only_keeps_the_runs_that_match_and_names_unknown_settings(tmp_path):
     store = RunStore(tmp_path)
     study = _study(seeds=[0, 1], factors={"level": [1, 2]})
-    plan = plan_sweep(study, store, only={"level": "2", "seed": "1"})
+    plan = plan_sweep(study, store, only={"level": ["2"], "seed": ["1"]})
     assert [(c.settings["level"], c.seed) for _, c in plan.wanted] == [(2, 1)]
     with pytest.raises(ValueError, match="no such setting. Known: seed"):
-        plan_sweep(study, store, only={"strategy": "MT-PAR"})
+        plan_sweep(study, store, only={"strategy": ["MT-PAR"]})
+    with pytest.raises(ValueError, match="level=9: no run has that. There are: 1, 2"):
+        plan_sweep(study, store, only={"level": ["9"]})
+
+
+def test_only_takes_several_values_of_a_setting_as_a_study_file_writes_them(tmp_path):
+    store = RunStore(tmp_path)
+    study = _study(factors={"cpu_seconds": [0.5, 1.0, 2.0]})
+    plan = plan_sweep(study, store, only={"cpu_seconds": ["1", "2.0"]})
+    assert [c.settings["cpu_seconds"] for _, c in plan.wanted] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(limit, tmp_path):
+    with pytest.raises(AnalysisError, match=f"--limit is {limit}: at least one"):
+        plan_sweep(_study(), RunStore(tmp_path), limit=limit)
+
+
+def _reading(monkeypatch, path):
+    """Make the trivial kind one that reads a file."""
+    kind = kinds.get_kind("trivial")
+    reading = replace(
+        kind,
+        load=lambda settings: path.read_text(),
+        fingerprint=lambda settings: hash_files([path]),
+    )
+    monkeypatch.setitem(kinds._KINDS, "trivial", reading)
+    running._load.cache_clear()
+
+
+def test_data_that_changes_makes_other_runs_and_the_old_ones_are_kept(tmp_path, monkeypatch):
+    path, store = tmp_path / "data", RunStore(tmp_path / "store")
+    path.write_text("one")
+    _reading(monkeypatch, path)
+    before = plan_sweep(_study(), store)
+    sweep(before, store, SerialExecutor())
+    path.write_text("another")
+    after = plan_sweep(_study(), store)
+    assert len(after.missing) == 1
+    assert store.is_finished(before.wanted[0][0])
+
+
+def test_a_run_refuses_data_that_changed_after_its_sweep_was_planned(tmp_path, monkeypatch):
+    path, store = tmp_path / "data", RunStore(tmp_path / "store")
+    path.write_text("one")
+    _reading(monkeypatch, path)
+    plan = plan_sweep(_study(), store)
+    path.write_text("another")
+    ((_, error),) = sweep(plan, store, SerialExecutor()).failures
+    assert "The data has changed since the sweep was planned" in error
+
+
+def test_a_missing_file_is_named_before_any_run(tmp_path):
+    for kind in ("active_learning", "mtl_simulation"):
+        files = {name: str(tmp_path / name) for name in ("train", "test")}
+        if kind == "mtl_simulation":
+            files["dev"] = str(tmp_path / "dev")
+        study = parse_study({"kind": kind, "settings": files}, where="x.toml")
+        with pytest.raises(AnalysisError, match="No file .*train"):
+            plan_sweep(study, RunStore(tmp_path / "store"))
 
 
 @pytest.mark.parametrize("executor", [SerialExecutor(), ProcessExecutor(2)])
@@ -97,6 +169,34 @@ def test_a_worker_that_is_killed_is_replaced_and_its_run_repeated(tmp_path):
     result = sweep(plan_sweep(study, store), store, ProcessExecutor(2))
     assert (tmp_path / "died").exists()
     assert (result.n_finished, result.failures) == (4, [])
+
+
+def test_a_run_that_always_kills_its_process_takes_no_other_with_it(tmp_path):
+    store = RunStore(tmp_path)
+    study = _study(seeds=list(range(10)), settings={"dies_on": 1})
+    result = sweep(plan_sweep(study, store), store, ProcessExecutor(2))
+    assert [(config.seed, error) for config, error in result.failures] == [
+        (1, "Its process died 3 times.")
+    ]
+    assert result.n_finished == 9
+
+
+def test_a_run_that_cannot_be_written_is_not_said_to_be_finished(tmp_path, monkeypatch):
+    store = RunStore(tmp_path)
+    study = _study()
+
+    def full(source, target):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(OSError, match="No space left"):
+        sweep(plan_sweep(study, store), store, SerialExecutor())
+
+
+@pytest.mark.parametrize(("n_workers", "threads"), [(0, 1), (2, 0)])
+def test_an_executor_needs_a_worker_and_a_thread(n_workers, threads):
+    with pytest.raises(AnalysisError, match="at least one|At least one"):
+        ProcessExecutor(n_workers, threads=threads)
 
 
 def test_a_sweep_killed_in_the_middle_goes_on_to_the_same_table(tmp_path):
@@ -122,3 +222,31 @@ def test_a_sweep_killed_in_the_middle_goes_on_to_the_same_table(tmp_path):
     )
     assert f"6 runs: {n_before} found, {6 - n_before} computed, 0 failed." in done.stdout
     assert _finals(RunStore(runs.parent)) == [(0, s, s / 10) for s in range(6)]
+
+
+def test_processes_end_soon_after_a_sweep_that_was_killed(tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text('kind = "trivial"\nseeds = [0, 1]\n[settings]\ncpu_seconds = 600.0\n')
+    environment = {**os.environ, "TANDEM_HOME": str(tmp_path / "home")}
+    environment.pop("DATABASE_URL", None)
+    command = [sys.executable, "manage.py", "run_sweep", str(file), "--executor", "processes"]
+    sweeping = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+    _wait_until(lambda: sum("LokyProcess" in line for line in _session(sweeping.pid)) >= 2)
+    sweeping.kill()  # alone, not its processes
+    sweeping.wait()
+    _wait_until(lambda: not _session(sweeping.pid))
+
+
+def _session(leader: int) -> list[str]:
+    """Return the command lines of the processes of a session."""
+    listed = subprocess.run(
+        ["ps", "-ww", "-s", str(leader), "-o", "args="], capture_output=True, text=True, check=False
+    )
+    return listed.stdout.splitlines()
+
+
+def _wait_until(is_so, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -1,47 +1,68 @@
-// Curves of a study: one chart a metric, one line for each combination of what varies.
-import { asShare, band, chart, element, line, scale, ticks, titled, xAxis, yAxis } from "./svg.js";
+// Curves of a study: a metric a card, in it a panel for each combination of what varies.
+import { asShare, chart, element, line, scale, ticks, titled, xAxis, yAxis } from "./svg.js";
 
-const [WIDTH, HEIGHT] = [520, 320];
-const [LEFT, RIGHT, TOP, BOTTOM] = [48, 400, 16, 280];
-const N_HUES = 12;
+const [WIDTH, HEIGHT] = [260, 170];
+const [LEFT, RIGHT, TOP, BOTTOM] = [34, 252, 8, 146];
+const N_OPEN = 2; // cards that are unfolded at first
 
-function draw(metric, groups) {
-  const svg = chart(WIDTH, HEIGHT, metric);
-  const points = groups.flatMap((group) => group.points);
-  const low = Math.min(...points.map((p) => p.low ?? p.score));
-  const high = Math.max(...points.map((p) => p.high ?? p.score));
-  const x = scale([Math.min(...points.map((p) => p.n)), Math.max(...points.map((p) => p.n))], [LEFT, RIGHT]);
-  const y = scale([low, high], [BOTTOM, TOP]);
-  yAxis(svg, y, ticks(low, high, 5), { left: LEFT, right: RIGHT });
-  const across = ticks(Math.min(...points.map((p) => p.n)), Math.max(...points.map((p) => p.n)), 4);
-  if (across.length) xAxis(svg, x, across, { bottom: BOTTOM });
-  groups.slice(0, N_HUES).forEach((group, i) => {
-    const known = group.points.filter((p) => p.low !== null);
-    if (known.length > 1 && groups.length <= 4) {
-      const area = band(known.map((p) => [x(p.n), y(p.high)]), known.map((p) => [x(p.n), y(p.low)]), "band");
-      area.dataset.colour = i;
-      svg.append(area);
-    }
-    const drawn = line(group.points.map((p) => [x(p.n), y(p.score)]), "series");
-    drawn.dataset.colour = i;
-    const last = group.points[group.points.length - 1];
-    svg.append(titled(drawn, `${group.name}: ${asShare(last.score)} at ${last.n}`));
-    svg.append(element("text", { x: RIGHT + 8, y: TOP + 12 + 15 * i, class: "tick", "data-colour": i }, group.name.slice(0, 20)));
-  });
+const { across, baseline, metrics } = JSON.parse(document.getElementById("curves").textContent);
+
+/** The curve of one group among all others; every single run is inside the scale. */
+function panel(group, groups) {
+  const last = group.points.at(-1);
+  const svg = chart(WIDTH, HEIGHT, `${group.name}: ${asShare(last.score)} at ${across} ${Math.round(last.n)}`);
+  const points = groups.flatMap((other) => other.points);
+  const steps = range(points.map((p) => p.n));
+  const scores = range(points.flatMap((p) => p.runs));
+  const x = scale(steps, [LEFT, RIGHT]);
+  const y = scale(scores, [BOTTOM - 6, TOP]);
+  yAxis(svg, y, ticks(...scores, 4), { left: LEFT, right: RIGHT });
+  svg.append(element("line", { x1: LEFT, x2: RIGHT, y1: BOTTOM, y2: BOTTOM, class: "axis" }));
+  xAxis(svg, x, ticks(...steps, 3), { bottom: BOTTOM });
+  for (const other of groups) {
+    const kind = other.name === baseline ? "control" : "other";
+    if (other !== group) svg.append(line(placed(other, x, y), `series ${kind}`));
+  }
+  svg.append(line(placed(group, x, y), "series chosen"), ...group.points.flatMap((p) => dots(p, x, y)));
   return svg;
 }
 
-const box = document.querySelector("[data-study-curves]");
-for (const [metric, groups] of Object.entries(JSON.parse(document.getElementById("curves").textContent))) {
-  const card = document.createElement("section");
-  card.className = "card";
-  const head = document.createElement("header");
-  const title = document.createElement("h2");
-  title.textContent = metric;
-  head.append(title);
-  const body = document.createElement("div");
-  body.className = "body";
-  body.append(draw(metric, groups));
-  card.append(head, body);
-  box.append(card);
+function range(values) {
+  return [Math.min(...values), Math.max(...values)];
 }
+
+function placed({ points }, x, y) {
+  return points.map((p) => [x(p.n), y(p.score)]);
+}
+
+function dots({ n, score, runs }, x, y) {
+  return runs.map((run) =>
+    titled(element("circle", { cx: x(n), cy: y(run), r: 2, class: "point chosen" }), `${asShare(run)}, mean ${asShare(score)}`),
+  );
+}
+
+function figure(group, groups) {
+  const box = document.createElement("figure");
+  box.className = "curve";
+  const caption = document.createElement("figcaption");
+  caption.textContent = group.name;
+  box.append(caption, panel(group, groups));
+  return box;
+}
+
+function card(metric, groups, isOpen) {
+  const box = document.createElement("details");
+  box.className = "card";
+  box.open = isOpen;
+  const summary = document.createElement("summary");
+  summary.textContent = `${metric} by ${across}`;
+  const panels = document.createElement("div");
+  panels.className = "body panels";
+  panels.append(...groups.map((group) => figure(group, groups)));
+  box.append(summary, panels);
+  return box;
+}
+
+document
+  .querySelector("[data-study-curves]")
+  ?.append(...Object.entries(metrics).map(([metric, groups], i) => card(metric, groups, i < N_OPEN)));
