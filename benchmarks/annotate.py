@@ -22,6 +22,10 @@ from benchmarks.annotate_typist import Typist
 from benchmarks.web_server import WebServer, serving
 
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run".split()
+HOW = (
+    "`python -m benchmarks.annotate`: headless Chromium and the product's web server (gunicorn, "
+    "SQLite) on one machine of two cores."
+)
 WATCH = Path(__file__).with_name("annotate_watch.js")
 N_KEYS = 180
 PAUSE = 100  # milliseconds between key presses: ten a second, faster than hands think
@@ -78,7 +82,7 @@ def main() -> None:
         shutil.rmtree(home)
     text = "\n".join(["| what | measured | wanted |", "|---|---|---|", *rows])
     print(text)
-    Path(options.results).write_text(f"# The annotate page, measured\n\n{text}\n")
+    Path(options.results).write_text(f"# The annotate page, measured\n\n{HOW}\n\n{text}\n")
 
 
 def measure_all(browser: Browser, url: str, made: dict[str, Any]) -> list[str]:

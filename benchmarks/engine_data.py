@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from mtl_engine.metrics import read_chunks
 from mtl_engine.types import Example, TaskSpec
 
+DATA_FOLDER = Path(os.environ.get("TANDEM_DATA") or "data")
 Split = dict[str, list[Example]]
 
 

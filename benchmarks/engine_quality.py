@@ -22,7 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import torch
 
-from benchmarks.engine_data import read_dataset
+from benchmarks.engine_data import DATA_FOLDER, read_dataset
 from mtl_engine.confidence import overconfidence_error
 from mtl_engine.config import EngineConfig
 from mtl_engine.evaluation import evaluate
@@ -44,7 +44,7 @@ class Protocol:
 PROTOCOLS = {
     "atis": Protocol(500, 100, 893, 0.1, {}),
     "ewt_ner": Protocol(1250, 200, 400, 0.2, {"head_factor": 5.0, "epochs": 6}),
-    "scierc": Protocol(1861, 275, 551, 0.1, {"epochs": 6}),
+    "scierc": Protocol(600, 150, 300, 0.1, {"epochs": 8}),
 }
 MODELS = ("ST", "SMT", "CMT")
 LOSSES = ("CE", "LS")
@@ -56,7 +56,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--dataset", choices=PROTOCOLS, default="atis")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=DATA_FOLDER)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--models", choices=MODELS, nargs="+", default=MODELS)
     parser.add_argument("--losses", choices=LOSSES, nargs="+", default=LOSSES)
@@ -182,27 +182,35 @@ def read_results(path: Path) -> list[dict[str, Any]]:
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return a Markdown table: all seeds' main scores and overconfidence errors, and their mean."""
-    lines = []
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        own = [row for row in rows if row["dataset"] == dataset]
-        tasks = sorted(own[0]["scores"])
-        lines += [
-            f"\n{dataset}, n = {own[0]['n']}, {own[0]['frozen_layers']} layers frozen",
-            "",
-            "| model | loss | "
-            + " | ".join(f"{task} {list(own[0]['scores'][task])[-1]} | OE" for task in tasks)
-            + " | CPU s |",
-            "|---|---|" + "---|---|" * len(tasks) + "---|",
-        ]
-        for key in dict.fromkeys((row["model"], row["loss"]) for row in own):
-            some = [row for row in own if (row["model"], row["loss"]) == key]
-            cells = []
-            for task in tasks:
-                cells.append(_cell([list(row["scores"][task].values())[-1] for row in some], 1))
-                cells.append(_cell([row["oe"][task] for row in some], 3))
-            cells.append(_cell([row["cpu_s"] for row in some], 0))
-            lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(cells) + " |")
+    """Return Markdown tables: all seeds' main scores and overconfidence errors, and their mean."""
+    parts = dict.fromkeys((row["dataset"], row["n"], row["frozen_layers"]) for row in rows)
+    return "\n".join(
+        _part([row for row in rows if (row["dataset"], row["n"], row["frozen_layers"]) == part])
+        for part in parts
+    )
+
+
+def _part(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the table of one dataset with one number of frozen layers."""
+    first = rows[0]
+    tasks = sorted(first["scores"])
+    heads = [f"{task} {list(first['scores'][task])[-1]} | OE" for task in tasks]
+    frozen = first["frozen_layers"]
+    lines = [
+        f"\n{first['dataset']}, n = {first['n']}, "
+        + ("nothing frozen" if frozen < 0 else f"{frozen} layers frozen"),
+        "",
+        f"| model | loss | {' | '.join(heads)} | CPU s |",
+        "|---|---|" + "---|---|" * len(tasks) + "---|",
+    ]
+    for model, loss in dict.fromkeys((row["model"], row["loss"]) for row in rows):
+        some = [row for row in rows if (row["model"], row["loss"]) == (model, loss)]
+        cells = []
+        for task in tasks:
+            cells.append(_cell([list(row["scores"][task].values())[-1] for row in some], 1))
+            cells.append(_cell([row["oe"][task] for row in some], 3))
+        cells.append(_cell([row["cpu_s"] for row in some], 0))
+        lines.append(f"| {model} | {loss} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import torch
 
-from benchmarks.engine_data import read_dataset
+from benchmarks.engine_data import DATA_FOLDER, read_dataset
 from benchmarks.engine_peer import N_EPOCHS, peer_runs
 from mtl_engine.batching import by_length
 from mtl_engine.config import EngineConfig
@@ -67,7 +67,7 @@ def in_markdown(report: Mapping[str, Mapping[str, float]]) -> str:
 def main() -> None:
     """Print the measurements as JSON, and write them down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=DATA_FOLDER)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer", type=Path, help="where small-text is installed, to run it too")
     arguments = parser.parse_args()
