@@ -102,5 +102,8 @@ DECIDE = documented(
     tag="adjudication", body=shapes.DecideBody, answers={200: shapes.Decided}, errors=_CHANGES
 )
 AGREEMENT = documented(tag="adjudication", answers={200: OpenApiTypes.OBJECT})
+DASHBOARD = documented(tag="insights", answers={200: OpenApiTypes.OBJECT})
+SUGGESTION_BIAS = documented(tag="insights", answers={200: OpenApiTypes.OBJECT})
+WORKING_STYLES = documented(tag="insights", answers={200: OpenApiTypes.OBJECT})
 JOB = documented(tag="jobs", answers={200: shapes.JobShape})
 CANCEL_JOB = documented(tag="jobs", answers={200: shapes.JobShape}, errors=(401, 403, 404, 409))

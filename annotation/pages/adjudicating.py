@@ -88,10 +88,10 @@ def _case_context(project: Project, sentence: Sentence, *, is_again: bool) -> di
         "tasks": described["tasks"],
         "answers": answers,
     }
+    parents = {task["name"]: task["parent"] for task in described["tasks"]}
     return {
         "sentence": sentence,
-        "people": people,
-        "cases": [_shown_case(case, is_again=is_again) for case in cases],
+        "cases": [_shown_case(case, parents[case.task], is_again=is_again) for case in cases],
         "shown": shown,
         "decisions": {
             "tokens": sentence.tokens,
@@ -104,11 +104,22 @@ def _is_open(case: TaskCase, *, is_again: bool) -> bool:
     return bool(case.differences) and (is_again or not case.gold_source)
 
 
-def _shown_case(case: TaskCase, *, is_again: bool) -> dict[str, Any]:
+def _shown_case(case: TaskCase, parent: str | None, *, is_again: bool) -> dict[str, Any]:
+    """Return a case to show; relations stand on the spans of their parent."""
     return {
         **asdict(case),
         "is_open": _is_open(case, is_again=is_again),
-        "n_differences": len(case.differences),
-        "tasks": [case.task],
+        "n_differences": _n_decisions(case),
+        "people": list(case.answers),
+        "tasks": [parent, case.task] if parent else [case.task],
         "is_mirrored": case.kind == "tree" and len(case.answers) == 2,
     }
+
+
+def _n_decisions(case: TaskCase) -> int:
+    """Return how often one has to choose: once a word where a word has one answer, once a class."""
+    if case.kind == "classes":
+        return min(1, len(case.differences))
+    if case.kind in ("tree", "tags"):
+        return len({difference.item[0] for difference in case.differences})
+    return len(case.differences)

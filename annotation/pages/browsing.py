@@ -22,7 +22,12 @@ from annotation.selectors.corpora import (
 from annotation.selectors.jobs import corpus_jobs_of
 from annotation.selectors.project_view import describe_project
 from annotation.selectors.sentence_filter import SentenceFilter
-from annotation.selectors.sentences import SentenceAnswers, answers_on, get_sentence
+from annotation.selectors.sentences import (
+    SentenceAnswers,
+    answers_on,
+    get_sentence,
+    suggestions_on,
+)
 
 # state -> (words, what it asks for)
 STATES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -160,6 +165,7 @@ def _for_drawing(
         "sentence": {**words, "language": project.language},
         "tasks": describe_project(project)["tasks"],
         "answers": answers or {"nobody": {}},
+        "suggestions": suggestions_on(sentence),
     }
 
 

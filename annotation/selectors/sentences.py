@@ -44,6 +44,17 @@ def answers_on(sentences: Iterable[Sentence]) -> dict[int, SentenceAnswers]:
     return found
 
 
+def suggestions_on(sentence: Sentence) -> dict[str, dict[str, Any]]:
+    """Return what the models suggest for a sentence by task, with how sure they are."""
+    rows = Suggestion.objects.filter(sentence=sentence).values_list(
+        "task__name", "value", "confidence", "details"
+    )
+    return {
+        task: {"value": value, "confidence": confidence, "details": details}
+        for task, value, confidence, details in rows
+    }
+
+
 def get_sentence(project: Project, sentence_id: int | str) -> Sentence:
     """Return a sentence of a project the caller may see, or raise Http404."""
     sentence = (

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ name = "tree"
 kind = "tree"
 labels = []
 """
+MIGRATE = "import django; django.setup(); from annotation.migrating import migrate; migrate()"
 IMPORT_AND_TELL = """
 import sys, django
 django.setup()
@@ -93,20 +95,35 @@ class Server:
         return tuple(map(int, self.run("-c", COUNT, project).split()))
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory, django_db_setup, django_db_blocker):
-    """A fresh database of the kind the tests run on."""
+@contextmanager
+def empty_server(home, django_db_blocker):
+    """Give an installation with an empty database of the kind the tests run on."""
     url, name = "", f"own_{uuid.uuid4().hex}"
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute(f"CREATE DATABASE {name}")
         url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
-    server = Server(tmp_path_factory.mktemp("home"), url)
-    server.run("manage.py", "migrate", "-v0", "--skip-checks")
-    yield server
+    yield Server(home, url)
     if url:
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, django_db_setup, django_db_blocker):
+    """An installation with a database that is up to date."""
+    with empty_server(tmp_path_factory.mktemp("home"), django_db_blocker) as server:
+        server.run("-c", MIGRATE)
+        yield server
+
+
+def test_processes_that_start_together_migrate_an_empty_database_once(
+    tmp_path, django_db_setup, django_db_blocker
+):
+    with empty_server(tmp_path, django_db_blocker) as server:
+        started = [server.start("-c", MIGRATE) for _ in range(3)]
+        errors = [process.communicate(timeout=300)[1] for process in started]
+        assert [process.returncode for process in started] == [0, 0, 0], errors
 
 
 def test_an_import_that_is_killed_leaves_nothing_and_can_be_repeated(server, tmp_path):

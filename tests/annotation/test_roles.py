@@ -53,6 +53,9 @@ POST   projects/{project_id}/adjudication/{sentence_id}/  401      404       403
 GET    projects/{project_id}/advice/                      401      404       403     200   200   200
 POST   projects/{project_id}/advice/                      401      404       403     403   202   202
 GET    projects/{project_id}/agreement/                   401      404       403     200   200   200
+GET    projects/{project_id}/dashboard/                   401      404       403     200   200   200
+GET    projects/{project_id}/suggestion-bias/             401      404       403     200   200   200
+GET    projects/{project_id}/working-styles/              401      404       403     403   200   200
 GET    projects/{project_id}/jobs/{job_id}/               401      404       403     200   200   200
 POST   projects/{project_id}/jobs/{job_id}/cancel/        401      404       403     200   200   200
 POST   projects/{project_id}/next/                        401      404       200     200   200   200

@@ -239,3 +239,11 @@ def start(page: Any, queue: Queue, first_word: str) -> Hands:
     hands = Hands(page)
     hands.wait_for_sentence(first_word)
     return hands
+
+
+def submitted(page: Any, queue: Queue, press_submit: Callable[[], Any]) -> dict[str, Any]:
+    """Submit, and return what the server has stored of the first sentence."""
+    with page.expect_response("**/submit/") as response:
+        press_submit()
+    assert response.value.ok, response.value.text()
+    return queue.answers()

@@ -21,7 +21,7 @@ FLAGS = (
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 IS_CI = os.environ.get("CI", "").lower() in ("1", "true")
 EXPECTED_FAILURE = re.compile(
-    r"status of (400|403|404|409|410|422|429|503)|net::ERR_INTERNET_DISCONNECTED"
+    r"status of (400|401|403|404|409|410|422|429|503)|net::ERR_INTERNET_DISCONNECTED"
 )
 HERE = Path(__file__).parent
 

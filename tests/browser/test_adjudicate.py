@@ -29,22 +29,30 @@ BEN = {
 def project(person, make_project):
     """A project with one sentence on which two people differ in every task."""
     made = make_project(person("ada"), tasks=TASKS)
-    corpus = Corpus.objects.create(project=made, name="one", format="text", n_sentences=1)
+    _answer(made, person("ann"), ANN)
+    _answer(made, person("ben"), BEN)
+    return made
+
+
+def _answer(project, author, answers):
+    """Store one person's answers to the one sentence of a project."""
+    corpus, _ = Corpus.objects.get_or_create(
+        project=project, name="one", defaults={"format": "text", "n_sentences": 1}
+    )
     text = " ".join(TOKENS)
     offsets = [[text.index(token), text.index(token) + len(token)] for token in TOKENS]
-    sentence = Sentence.objects.create(
-        project=made, corpus=corpus, position=0, text=text, tokens=TOKENS, offsets=offsets,
-        n_tokens=len(TOKENS),
-    )  # fmt: skip
+    sentence, _ = Sentence.objects.get_or_create(
+        project=project,
+        corpus=corpus,
+        position=0,
+        defaults={"text": text, "tokens": TOKENS, "offsets": offsets, "n_tokens": len(TOKENS)},
+    )
     now = timezone.now()
-    for name, answers in (("ann", ANN), ("ben", BEN)):
-        author = person(name)
-        for task, value in answers.items():
-            Annotation.objects.create(
-                sentence=sentence, author=author, value=value, created_at=now, updated_at=now,
-                task=Task.objects.get(project=made, name=task),
-            )  # fmt: skip
-    return made
+    for name, value in answers.items():
+        Annotation.objects.create(
+            sentence=sentence, author=author, value=value, created_at=now, updated_at=now,
+            task=Task.objects.get(project=project, name=name),
+        )  # fmt: skip
 
 
 def _open(open_page, project, **options):
@@ -87,6 +95,37 @@ def test_a_dispute_is_decided_by_mouse(open_page, project):
     expect(page.get_by_text("Nothing to decide")).to_be_visible()
     both = [[0, 1, "PER"], [2, 3, "ORG"], [4, 5, "LOC"]]
     assert _gold() == {"Entities": both, "Topic": "work", "Syntax": BEN["Syntax"]}
+
+
+def test_relations_are_drawn_on_the_spans_that_they_link(open_page, person, make_project):
+    links = {"name": "Links", "kind": "relations", "parent": "Entities", "labels": ["works for"]}
+    made = make_project(person("ada"), tasks=[*TASKS, links])
+    spans = [[0, 1, "PER"], [2, 3, "ORG"]]
+    _answer(made, person("ann"), {"Entities": spans, "Links": [[0, 1, 2, 3, "works for"]]})
+    _answer(made, person("ben"), {"Entities": spans, "Links": []})
+    page = open_page(made.memberships.get().user)
+    page.goto(f"/projects/{made.pk}/adjudicate/")
+    expect(page.locator('[data-case="Links"] text.relation')).to_have_text(["≠ works for"])
+
+
+def test_the_two_who_answered_a_task_are_set_against_each_other(open_page, person, make_project):
+    made = make_project(person("ada"), tasks=TASKS)
+    _answer(made, person("ann"), {"Topic": "work", "Syntax": ANN["Syntax"]})
+    _answer(made, person("ben"), {"Topic": "travel"})
+    _answer(made, person("cleo"), {"Syntax": BEN["Syntax"]})
+    page = open_page(made.memberships.get().user)
+    page.goto(f"/projects/{made.pk}/adjudicate/")
+    tree = page.locator('[data-case="Syntax"]')
+    expect(tree.get_by_text("ann above the words, cleo below")).to_be_visible()
+    expect(tree.locator("text.tree[data-differs]")).to_have_text(["≠ obl", "≠ obl"])
+
+
+def test_a_card_counts_what_is_to_be_decided_on_it(open_page, project):
+    page = _open(open_page, project)
+    counts = [page.locator(f'[data-case="{name}"] .badge.warn') for name in ANN]
+    expect(counts[0]).to_have_text("≠ 2 differences")
+    expect(counts[1]).to_have_text("≠ 1 difference")
+    expect(counts[2]).to_have_text("≠ 1 difference")
 
 
 def test_an_answer_is_edited_and_what_breaks_the_rules_is_refused(open_page, project):

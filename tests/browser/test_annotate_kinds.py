@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.annotate_fixtures import Given, start
+from tests.browser.annotate_fixtures import Given, start, submitted
 from tests.browser.looking import picture
 
 TASKS = [
@@ -34,13 +34,6 @@ ANSWERS = {
 }
 
 
-def _submitted(page, queue, press_submit):
-    with page.expect_response("**/submit/") as response:
-        press_submit()
-    assert response.value.ok, response.value.text()
-    return queue.answers()
-
-
 def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page):
     queue = make_queue([Given(TOKENS)], tasks=TASKS)
     page = open_page(queue.annotator)
@@ -62,7 +55,7 @@ def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page):
             hands.press("h", "Home", *["ArrowRight"] * dep, "Enter")
             page.keyboard.type(label)
             hands.press("Enter")
-    assert _submitted(page, queue, lambda: hands.press("Enter")) == ANSWERS
+    assert submitted(page, queue, lambda: hands.press("Enter")) == ANSWERS
 
 
 def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):
@@ -93,7 +86,7 @@ def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):
             page.get_by_role("option", name=label, exact=True).click()
     hands.drag(hands.chip("VESSEL"), hands.chip("PLACE"))
     picture(page, "annotate-five-kinds")
-    assert _submitted(page, queue, page.get_by_role("button", name="Submit").click) == ANSWERS
+    assert submitted(page, queue, page.get_by_role("button", name="Submit").click) == ANSWERS
 
 
 def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):
@@ -112,7 +105,7 @@ def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):
     hands.press("Control+Shift+z")
     expect(page.locator(".chip")).to_have_count(0)
     hands.press("v")
-    assert _submitted(page, queue, lambda: hands.press("Control+Enter")) == {
+    assert submitted(page, queue, lambda: hands.press("Control+Enter")) == {
         "Entities": [[2, 3, "VESSEL"]]  # the cursor is where the span began
     }
 
@@ -137,7 +130,7 @@ def test_spans_nest_where_the_task_allows_it_and_replace_each_other_elsewhere(
         hands.press("Shift+ArrowRight", hands.key_of(name, outer))
         hands.go(3)
         hands.press(hands.key_of(name, inner))
-        assert _submitted(page, queue, lambda h=hands: h.press("Enter")) == {name: wanted}
+        assert submitted(page, queue, lambda h=hands: h.press("Enter")) == {name: wanted}
 
 
 def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, open_page):
@@ -157,7 +150,7 @@ def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, 
     expect(page.locator("#message")).to_contain_text("located at may not link Brask to Aurelia")
     hands.go(3)
     hands.press("r", "ArrowRight", "Enter", "Shift+R")
-    assert _submitted(page, queue, lambda: hands.press("Enter"))["Relations"] == [
+    assert submitted(page, queue, lambda: hands.press("Enter"))["Relations"] == [
         [0, 1, 3, 4, "located at"],
         [4, 5, 3, 4, "near"],
     ]

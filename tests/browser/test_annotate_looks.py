@@ -5,6 +5,7 @@ import itertools
 import pytest
 from playwright.sync_api import expect
 
+from annotation.models import Flag
 from tests.browser import annotate_sentences as sentences
 from tests.browser.annotate_fixtures import HARBOUR, Given, Hands, harbour_suggestions, start
 from tests.browser.looking import overflow, picture, severe_violations
@@ -36,7 +37,7 @@ def test_four_tasks_on_one_screen_have_no_serious_fault(make_queue, open_page, s
     hands.go(14)
     hands.press("ArrowUp")
     hands.wait_for_saved()
-    expect(page.get_by_role("heading", name="Syntax arc")).to_be_visible()
+    expect(page.locator("#detail .badge")).to_have_text("suggested arc")
     picture(page, f"annotate-{scheme}")
     _is_sound(page)
     hands.press("?")
@@ -128,6 +129,42 @@ def test_on_a_phone_labels_and_submit_are_at_the_thumb(make_queue, open_page, sc
     assert submit["y"] + submit["height"] <= 844
 
 
+def test_a_sentence_can_be_flagged_on_a_phone(make_queue, open_page):
+    queue = make_queue([_harbour()])
+    page = open_page(queue.annotator, **PHONE)
+    start(page, queue, "Velmar")
+    flag = page.get_by_role("button", name="Flag")
+    expect(flag).to_be_in_viewport(ratio=1)
+    box = flag.bounding_box()
+    assert min(box["width"], box["height"]) >= 44
+    flag.tap()
+    page.get_by_role("textbox").fill("Two sentences in one")
+    page.get_by_role("dialog").get_by_role("button", name="Flag").tap()
+    expect(page.locator("#message")).to_have_text("Flagged. Thank you.")
+    assert Flag.objects.get().comment == "Two sentences in one"
+
+
+def test_on_a_phone_suggested_arcs_are_decided_at_the_thumb(make_queue, open_page):
+    queue = make_queue([_harbour()])
+    page = open_page(queue.annotator, **PHONE)
+    start(page, queue, "Velmar")
+    decisions = [page.get_by_role("button", name=n, exact=True) for n in ("Accept", "Reject")]
+    for button in decisions:
+        expect(button).to_have_count(0)
+    page.locator("text.arc", has_text="nmod .54").tap()
+    for button in decisions:
+        expect(button).to_be_in_viewport(ratio=1)
+        assert button.bounding_box()["height"] >= 44
+    picture(page, "annotate-phone-decide")
+    for button in reversed(decisions):  # each goes on to the next suggestion
+        button.tap()
+    expect(page.locator('g.arc.tree[data-state="own"]')).to_have_count(1)
+    expect(page.locator('g.arc.tree[data-state="suggested"]')).to_have_count(16)
+    word = page.locator(".word[data-cursor]").bounding_box()
+    assert word["y"] + word["height"] <= page.locator(".actions").bounding_box()["y"]
+    _is_sound(page)
+
+
 def test_all_tasks_fit_on_a_phone_too(make_queue, open_page):
     queue = make_queue([_harbour()])
     page = open_page(queue.annotator, **PHONE)
@@ -165,6 +202,37 @@ def test_markup_in_names_words_and_guidelines_is_shown_as_text(make_queue, open_
     assert queue.answers() == {task: [[0, 1, label]], "Type": sentences.HOSTILE}
 
 
+def test_markup_in_labels_of_arcs_tags_and_relations_is_shown_as_text(make_queue, open_page):
+    label = sentences.HOSTILE
+    tasks = [
+        {"name": "Spans", "kind": "spans", "labels": [label]},
+        {"name": "Tags", "kind": "tags", "labels": [label]},
+        {"name": "Tree", "kind": "tree", "labels": [label, "root"]},
+        {"name": "Links", "kind": "relations", "parent": "Spans", "labels": [label]},
+    ]
+    said = {
+        "Spans": sentences.suggestion([[0, 1, label], [1, 2, label]], 0.5, []),
+        "Tags": sentences.suggestion([label, label], 0.5, []),
+        "Tree": sentences.suggestion([[2, label], [0, "root"]], 0.5, []),
+        "Links": sentences.suggestion([[0, 1, 1, 2, label]], 0.5, []),
+    }
+    queue = make_queue([Given([label, "</script>"], said)], tasks=tasks)
+    page = open_page(queue.annotator, viewport=WIDE)
+    hands = start(page, queue, label)
+    hands.press("Shift+A", "Shift+A", "Shift+A", "Shift+A", "ArrowUp", "Space")
+    expect(page.get_by_role("option", name=label).last).to_be_visible()
+    hands.press("Escape", "Enter")
+    page.get_by_role("heading", name="All done").wait_for()
+    assert queue.answers()["Links"] == [[0, 1, 1, 2, label]]
+    sentence = queue.project.sentences.get()
+    owner = open_page(queue.project.memberships.get(role="owner").user)
+    owner.goto(f"/projects/{queue.project.pk}/sentences/{sentence.pk}/")
+    expect(owner.locator("text.relation").first).to_have_text(label)
+    for shown in (page, owner):
+        assert shown.locator("main img, main script[src]").count() == 0
+        assert "broken" not in shown.title()
+
+
 def test_a_screen_reader_hears_words_with_all_that_is_on_them(make_queue, open_page):
     queue = make_queue([_harbour()])
     page = open_page(queue.annotator, viewport=WIDE)
@@ -200,3 +268,51 @@ def test_keys_can_be_changed_and_letters_switched_off(make_queue, open_page):
     hands.wait_for_sentence("Velmar")
     hands.press("?")
     expect(page.get_by_role("button", name="Key for CARGO")).to_have_text("o")
+
+
+def test_the_flag_button_shows_its_key_also_after_it_was_changed(make_queue, open_page):
+    queue = make_queue([_harbour()])
+    page = open_page(queue.annotator, viewport=WIDE)
+    hands = start(page, queue, "Velmar")
+    cap = page.locator("#flag kbd")
+    expect(cap).to_have_text("f")
+    hands.press("?")
+    page.get_by_role("button", name="Key for flag the sentence").click()
+    hands.press("z", "Escape")
+    expect(cap).to_have_text("z")
+    hands.press("z")
+    expect(page.get_by_role("dialog", name="Flag this sentence")).to_be_visible()
+
+
+def test_in_a_small_window_no_bar_moves_and_no_label_is_cut_off(make_queue, open_page):
+    queue = make_queue([_harbour()])
+    page = open_page(queue.annotator, viewport={"width": 1024, "height": 768})
+    hands = start(page, queue, "Velmar")
+    kept = [page.locator("#submit"), page.locator("#why"), hands.label("Notice type", "Hazard")]
+    before = [node.bounding_box() for node in kept]
+    hands.press("Shift+A", "Shift+A", "Shift+A", "Shift+A")
+    expect(page.locator("#message")).to_have_text("")
+    hands.go(6)
+    hands.press("ArrowDown")
+    expect(page.locator("#detail")).to_contain_text("end ⇥")
+    assert [node.bounding_box() for node in kept] == before
+    labels = page.get_by_label("Labels of Syntax")
+    box, last = labels.bounding_box(), labels.get_by_role("button").last.bounding_box()
+    assert last["x"] + last["width"] <= box["x"] + box["width"] + 1
+    assert last["y"] + last["height"] <= box["y"] + box["height"] + 1
+    picture(page, "annotate-1024")
+
+
+def test_the_active_task_s_labels_are_in_view_however_many_there_are(make_queue, open_page):
+    spans = {"name": "Types", "kind": "spans", "labels": [f"a long type {i}" for i in range(60)]}
+    topic = {"name": "Topic", "kind": "classes", "labels": ["one", "two"]}
+    queue = make_queue([Given(["Ferry", "left"])], tasks=[spans, topic])
+    page = open_page(queue.annotator, viewport={"width": 1024, "height": 768})
+    hands = start(page, queue, "Ferry")
+    hands.press("Tab")
+    expect(hands.label("Topic", "two")).to_be_in_viewport()
+    bars, row = (
+        page.locator("#task-bars").bounding_box(),
+        hands.label("Topic", "two").bounding_box(),
+    )
+    assert row["y"] + row["height"] <= bars["y"] + bars["height"]

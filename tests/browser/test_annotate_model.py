@@ -225,3 +225,18 @@ def test_type_ahead_finds_beginnings_first(modules):
     assert modules.evaluate(match, [labels, "nmod", ""]) == ["nmod", "nmod:poss"]
     assert modules.evaluate(match, [labels, "po", ""]) == ["nmod:poss"]
     assert modules.evaluate(match, [labels, "", "obl"])[:2] == ["obl", "acl"]
+
+
+def test_relations_of_somebody_who_marked_no_spans_are_drawn_all_the_same(modules):
+    draw = """async ({ tasks, values }) => {
+      const { connectRelations, drawAnswers } = await import("/annotation/annotate/model/items.js");
+      const { spans, relations } = connectRelations(tasks, drawAnswers(tasks, values, "own"));
+      return { spans: spans.map(({ id, label, state }) => [id, label, state]),
+               links: relations.map(({ from, to }) => [from, to]) };
+    }"""
+    tasks = [_task("Entities"), _task("Links", parent="Entities")]
+    values = {"Links": [[0, 1, 3, 5, "located at"], [3, 5, 0, 1, "located at"]]}
+    assert modules.evaluate(draw, {"tasks": tasks, "values": values}) == {
+        "spans": [["Entities/0-1", "Entities", "given"], ["Entities/3-5", "Entities", "given"]],
+        "links": [["Entities/0-1", "Entities/3-5"], ["Entities/3-5", "Entities/0-1"]],
+    }

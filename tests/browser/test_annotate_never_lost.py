@@ -5,8 +5,9 @@ from datetime import timedelta
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.models import AnnotationVersion, Ask, Lease, Membership, Role, Submission
-from tests.browser.annotate_fixtures import Given, Hands, start
+from annotation.models import AnnotationVersion, Ask, Flag, Lease, Membership, Role, Submission
+from tests.browser.annotate_fixtures import HARBOUR, Given, Hands, harbour_suggestions, start
+from tests.browser.looking import overflow, picture
 
 TASKS = [
     {"name": "Entities", "kind": "spans", "labels": ["VESSEL", "PLACE"]},
@@ -14,6 +15,11 @@ TASKS = [
 ]
 FIRST = "Aurelia docked at Brask .".split()
 SECOND = "Velmar closed the berth .".split()
+FILL_STORAGE = """() => {
+  for (let size = 1 << 20, n = 0; size; n++) {
+    try { localStorage.setItem(`filler ${n}`, "x".repeat(size)); } catch { size >>= 1; }
+  }
+}"""
 ANSWERS = {"Entities": [[0, 1, "VESSEL"]], "Type": "Arrival"}
 
 
@@ -70,6 +76,85 @@ def test_without_a_line_it_says_so_keeps_working_and_sends_when_back(make_queue,
     hands.press("2", "Enter")
     page.get_by_role("heading", name="All done").wait_for()
     assert queue.answers(1) == {"Entities": [[0, 1, "PLACE"]], "Type": "Delay"}
+
+
+def test_whoever_is_signed_out_is_told_to_sign_in_and_goes_on(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    [session] = [c for c in page.context.cookies() if c["name"] == "sessionid"]
+    page.context.clear_cookies(name="sessionid")
+    hands.press("v")
+    expect(page.locator("#saved")).to_contain_text("Signed out")
+    page.context.add_cookies([session])
+    _try_again(page)
+    hands.wait_for_saved()
+    page.context.clear_cookies(name="csrftoken")  # the other half of being signed in
+    hands.press("1")
+    expect(page.locator("#saved")).to_contain_text("Signed out")
+
+
+def test_whoever_was_removed_is_told_so_and_loses_nothing(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    Membership.objects.filter(user=queue.annotator).delete()
+    hands.press("v")
+    expect(page.locator("#saved")).to_contain_text("No longer in this project")
+    hands.press("1", "Enter")
+    expect(hands.word(0)).to_have_text("Velmar")
+    expect(page.locator("#message")).to_contain_text("What you did last is kept here")
+    Membership.objects.create(project=queue.project, user=queue.annotator, role=Role.ANNOTATOR)
+    _try_again(page)
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+
+
+def test_whoever_is_let_in_between_a_refusal_and_the_next_knock_goes_on(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1")
+    hands.wait_for_saved()
+    Membership.objects.filter(user=queue.annotator).delete()
+
+    def let_in_and_go_on(route):
+        Membership.objects.get_or_create(
+            project=queue.project, user=queue.annotator, role=Role.ANNOTATOR
+        )
+        route.continue_()
+
+    page.route("**/peek/", let_in_and_go_on)
+    hands.press("Enter")
+    hands.wait_for_sentence("Velmar")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert queue.answers(0) == ANSWERS
+
+
+def test_whoever_has_too_low_a_role_is_told_so(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator, viewport={"width": 320, "height": 640})
+    hands = start(page, queue, "Aurelia")
+    error = {"code": "forbidden", "message": "Your role does not allow this."}
+    page.route("**/draft/", lambda route: route.fulfill(status=403, json={"error": error}))
+    hands.press("v")
+    expect(page.locator("#saved")).to_contain_text("No longer allowed by your role")
+    picture(page, "annotate-forbidden")
+    assert overflow(page) <= 0
+    page.unroute("**/draft/")
+    _try_again(page)
+    hands.wait_for_saved()
+
+
+def test_a_lease_that_is_gone_does_not_count_as_being_removed(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    Lease.objects.all().delete()
+    hands.press("v")
+    expect(page.locator("#message")).to_contain_text("No such lease")
+    expect(page.locator("#saved")).not_to_contain_text("No longer")
 
 
 def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):
@@ -130,6 +215,33 @@ def test_a_second_tab_waits_and_can_take_over(make_queue, open_page):
     hands.wait_for_sentence("Velmar")
 
 
+def test_one_of_two_waiting_tabs_goes_on_when_the_working_one_is_closed(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    start(page, queue, "Aurelia")
+    waiting = [page.context.new_page(), page.context.new_page()]
+    for tab in waiting:
+        tab.goto(queue.url)
+        expect(tab.get_by_role("dialog", name="Open in another tab")).to_be_visible()
+    page.close()
+    waiting[0].wait_for_timeout(500)
+    at_work = [tab for tab in waiting if tab.get_by_role("dialog").count() == 0]
+    assert len(at_work) == 1
+    Hands(at_work[0]).wait_for_sentence("Aurelia")
+
+
+def test_with_full_storage_answers_are_still_sent(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    page.evaluate(FILL_STORAGE)
+    hands.press("v", "1")
+    expect(page.locator("#message")).to_contain_text("storage is full")
+    hands.press("Enter")
+    hands.wait_for_sentence("Velmar")
+    assert queue.answers(0) == ANSWERS
+
+
 def test_two_devices_at_once_are_shown_both_versions(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
@@ -148,6 +260,20 @@ def test_two_devices_at_once_are_shown_both_versions(make_queue, open_page):
     hands.press("1", "Enter")
     hands.wait_for_sentence("Velmar")
     assert queue.answers(0) == ANSWERS
+
+
+def test_two_tall_versions_keep_their_title_and_buttons_in_view(make_queue, open_page):
+    queue = make_queue([Given(HARBOUR, harbour_suggestions(), tasks=["Entities", "Syntax"])])
+    page = open_page(queue.annotator, viewport={"width": 1280, "height": 640})
+    hands = start(page, queue, "Velmar")
+    other = start(open_page(queue.annotator), queue, "Velmar")
+    other.press("Tab", "Shift+A")
+    other.wait_for_saved()
+    hands.press("Tab", "x")
+    dialog = page.get_by_role("dialog", name="Changed elsewhere")
+    expect(dialog.get_by_role("heading", name="Changed elsewhere")).to_be_in_viewport()
+    expect(dialog.get_by_role("button", name="Keep mine")).to_be_in_viewport(ratio=1)
+    expect(dialog.get_by_role("button", name="Keep mine")).to_be_focused()
 
 
 def test_an_expired_lease_is_taken_up_again_while_its_place_is_free(make_queue, open_page):
@@ -214,16 +340,102 @@ def test_undo_after_a_reload_still_finds_the_last_submission(make_queue, open_pa
     expect(hands.chip("VESSEL")).to_be_visible()
 
 
+def test_undo_without_a_line_says_so_and_does_not_jump_later(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1", "Enter")
+    hands.wait_for_sentence("Velmar")
+    page.context.set_offline(True)
+    expect(page.locator("#saved")).to_contain_text("Offline")
+    hands.press("Control+z")
+    expect(page.locator("#message")).to_contain_text("comes back only online")
+    hands.press("p")
+    page.context.set_offline(False)
+    hands.wait_for_saved()
+    page.wait_for_timeout(500)
+    expect(hands.word(0)).to_have_text("Velmar")
+
+
 def test_skipping_gives_the_sentence_back_with_a_reason(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
     hands = start(page, queue, "Aurelia")
-    hands.press("Control+Space")
-    page.get_by_role("textbox").fill("Half a sentence")
-    page.get_by_role("textbox").press("Enter")
+    _skip(hands, "Half a sentence")
     hands.wait_for_sentence("Velmar")
     assert Lease.objects.get(state=Lease.State.SKIPPED).skip_reason == "Half a sentence"
     assert Ask.objects.get(rank=1).n_answers == 0
+
+
+def test_a_skip_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    page.context.set_offline(True)
+    _skip(hands, "Half a sentence")
+    expect(hands.word(0)).to_have_text("Velmar")  # one goes on at once
+    expect(page.locator("#message")).to_contain_text("What you did last is kept here")
+    page.goto("about:blank")
+    page.context.set_offline(False)
+    start(page, queue, "Velmar")
+    assert Lease.objects.get(state=Lease.State.SKIPPED).skip_reason == "Half a sentence"
+    assert Ask.objects.get(rank=1).n_leases == 0
+
+
+def test_a_flag_and_an_answer_that_wait_are_sent_after_the_page_was_closed(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    page.context.set_offline(True)
+    hands.press("f")
+    page.get_by_role("textbox").fill("Two sentences in one")
+    page.get_by_role("textbox").press("Enter")
+    expect(page.locator("#message")).to_have_text("Your flag is kept here and sent later.")
+    hands.press("v", "1", "Enter")
+    expect(hands.word(0)).to_have_text("Velmar")
+    page.goto("about:blank")
+    page.context.set_offline(False)
+    start(page, queue, "Velmar")
+    assert Flag.objects.get().comment == "Two sentences in one"
+    assert queue.answers(0) == ANSWERS
+    page.reload()
+    hands.wait_for_sentence("Velmar")
+    assert page.evaluate("Object.keys(localStorage).filter((key) => /parcels/.test(key))") == []
+    assert Flag.objects.count() == 1
+
+
+def test_a_skip_outlives_its_lease_and_a_lost_reply(make_queue, open_page):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    _expire_leases()
+    lost = []
+
+    def lose_a_reply(route):
+        reply = route.fetch()
+        if reply.ok and not lost:
+            lost.append(reply)
+            route.fulfill(status=503)
+        else:
+            route.fulfill(response=reply)
+
+    page.route("**/skip/", lose_a_reply)
+    _skip(hands, "Half a sentence")
+    hands.wait_for_sentence("Velmar")
+    assert len(lost) == 1
+    assert Lease.objects.get(state=Lease.State.SKIPPED).skip_reason == "Half a sentence"
+    expect(page.locator("#counts")).to_contain_text("1 skipped")
+
+
+def _skip(hands, reason):
+    hands.press("Control+Space")
+    hands.page.get_by_role("textbox").fill(reason)
+    hands.page.get_by_role("textbox").press("Enter")
+
+
+def _try_again(page):
+    """Let the page try at once what it would try again in some seconds."""
+    page.evaluate("dispatchEvent(new Event('online'))")
 
 
 def _expire_leases():

@@ -12,6 +12,7 @@ from tests.browser.annotate_fixtures import (
     harbour_suggestions,
     start,
 )
+from tests.browser.looking import picture, severe_violations
 
 NEXT = Given("Fog lifted .".split())
 
@@ -119,3 +120,32 @@ def test_relations_alone_stand_on_spans_that_are_given(make_queue, open_page):
     hands.press("Shift+A")
     _submit(hands)
     assert queue.answers() == {"Relations": HARBOUR_RELATIONS}
+
+
+def test_the_detail_panel_is_headed_by_the_task_s_name_alone(make_queue, open_page):
+    _, page, hands = _start(make_queue, open_page, ["Entities", "Relations"])
+    detail = page.locator("#detail")
+    page.locator("text.arc", has_text="located at").click()
+    expect(detail.get_by_role("heading")).to_have_text("Relations")
+    expect(detail.locator(".badge")).to_have_text("suggested relation")
+    hands.chip("VESSEL").dblclick()
+    hands.chip("VESSEL").click()
+    expect(detail.get_by_role("heading")).to_have_text("Entities")
+    expect(detail.locator(".badge")).to_have_text("your span")
+
+
+def test_the_page_of_a_sentence_draws_suggestions_as_the_annotate_page_does(make_queue, open_page):
+    queue = make_queue([Given(HARBOUR, harbour_suggestions())])
+    page = open_page(queue.project.memberships.get(role="owner").user)
+    page.goto(f"/projects/{queue.project.pk}/sentences/{queue.project.sentences.get().pk}/")
+    drawn = page.get_by_label("Answers: suggestions").locator("tandem-sentence")
+    expect(drawn.locator(".chip", has_text="WEATHER")).to_have_text("WEATHER.71")
+    expect(drawn.locator("text.arc", has_text="nmod .54")).to_be_visible()
+    expect(drawn.locator(".class")).to_have_text("Notice type: Delay .57")
+    expect(drawn.locator('[data-item]:not([data-state="suggested"])')).to_have_count(0)
+    stroke = drawn.locator("g.relation .stroke").first
+    assert stroke.evaluate("path => getComputedStyle(path).strokeDasharray") != "none"
+    dashed = drawn.locator(".class").evaluate("word => getComputedStyle(word).borderTopStyle")
+    assert dashed == "dashed"
+    picture(page, "sentence-suggestions")
+    assert severe_violations(page) == []

@@ -5,6 +5,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from annotation.migrating import migrate
+
 
 class Command(BaseCommand):
     help = "Run one process of a container: web or worker."
@@ -13,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("role", choices=["web", "worker"])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
+        migrate()
         if options["role"] == "worker":
             call_command("worker")
             return

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.migrating import migrate
 from annotation.services.signing_in import create_admin, create_sign_in_link
 from annotation.serving import serve
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--bind", default=os.environ.get("TANDEM_BIND", "127.0.0.1:8000"))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
+        migrate()
         if not settings.WHITENOISE_USE_FINDERS:
             call_command("collectstatic", verbosity=0, interactive=False)
         address = f"http://{options['bind']}"

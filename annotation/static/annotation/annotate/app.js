@@ -7,7 +7,7 @@ import { takeNext } from "./desk/arriving.js";
 import { Desk, PHASE } from "./desk/desk.js";
 import { deliver } from "./desk/submitting.js";
 import { listenToKeyboard } from "./input/keyboard.js";
-import { allocateKeys } from "./input/keys.js";
+import { allocateKeys, commandCap } from "./input/keys.js";
 import { listenToPointer } from "./input/pointer.js";
 import { findItem, taskOf } from "./model/state.js";
 import { pageActions } from "./page/actions.js";
@@ -45,8 +45,8 @@ const desk = new Desk({
   project,
   api,
   connection,
-  journal: new Journal(storage, owner, () => warn("This browser's storage is full: stay online.")),
-  outbox: new Outbox(storage, owner),
+  journal: new Journal(storage, owner, warnOfFullStorage),
+  outbox: new Outbox(storage, owner, warnOfFullStorage),
   clock: new WorkClock(),
 });
 const ownKeys = new OwnKeys(storage, owner);
@@ -122,7 +122,8 @@ addEventListener("unhandledrejection", (event) => {
 
 /** Send what an earlier visit left in the outbox, then take the next ask. */
 async function start() {
-  if (await deliver(desk)) await takeNext(desk);
+  const sent = desk.outbox.waiting.map((parcel) => deliver(desk, parcel));
+  if ((await Promise.all(sent)).every(Boolean)) await takeNext(desk);
 }
 
 /** The page is shown once it is filled, so that nothing moves while it loads. */
@@ -132,6 +133,10 @@ function showPage() {
 
 function warn(words) {
   announcer.say(words, { isVisible: true, look: "bad" });
+}
+
+function warnOfFullStorage() {
+  warn("This browser's storage is full: stay online.");
 }
 
 function run(command, ...values) {
@@ -159,6 +164,9 @@ function useKeys() {
   keys = allocateKeys(project.tasks, ownKeys.choice);
   bars.build(keys);
   detail.build(keys);
+  const [cap, flag] = [part("flag").lastElementChild, commandCap(keys, "flag")];
+  cap.textContent = flag;
+  cap.hidden = !flag;
   return keys;
 }
 
@@ -193,13 +201,13 @@ function listenToDesk() {
   desk.addEventListener("problems", ({ detail: problems }) => showProblem(problems[0]));
   connection.addEventListener("change", () => {
     view.renderSaved();
-    view.render();
+    view.renderLine();
   });
 }
 
 /** Go to the first thing that stands in the way of submitting, and say what it is. */
 function showProblem({ task, message, at }) {
-  const ui = { mode: null, anchor: null, ...(at === null ? {} : { cursor: at }) };
+  const ui = { mode: null, anchor: null, selected: null, ...(at === null ? {} : { cursor: at }) };
   if (desk.state.wanted.includes(task)) ui.task = task;
   desk.perform({ ui });
   view.focusCursor();
@@ -207,7 +215,7 @@ function showProblem({ task, message, at }) {
 }
 
 function listenToButtons() {
-  for (const name of ["undo", "skip", "flag", "submit"]) {
+  for (const name of ["undo", "skip", "flag", "submit", "accept", "reject"]) {
     part(name).addEventListener("click", () => {
       actions[name]();
       view.focusCursor();

@@ -18,10 +18,11 @@ export function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** Set attributes; those that are already so are left alone, since setting one costs a layout. */
 export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === undefined || value === false || value === null) node.removeAttribute(name);
-    else node.setAttribute(name, value === true ? "" : value);
+    if (value === undefined || value === false || value === null) put(node, name, null);
+    else put(node, name, value === true ? "" : String(value));
   }
 }
 

@@ -7,6 +7,7 @@ import { retrying } from "./retrying.js";
 /** Take the next ask; where one is shown ahead already and it is the same, hands may go on. */
 export async function takeNext(desk) {
   const lease = await retrying(desk, () => desk.api.next());
+  if (desk.phase === PHASE.elsewhere) return; // another tab took over in between
   if (lease === null) {
     desk.lease = null;
     desk.state = null;
@@ -28,7 +29,7 @@ export async function takeNext(desk) {
 export function showAhead(desk) {
   const { offer } = desk;
   desk.offer = null;
-  if (!offer || desk.outbox.waiting?.ask === offer.ask.id) return false;
+  if (!offer || desk.outbox.waiting.some(({ ask }) => ask === offer.ask.id)) return false;
   desk.lease = null;
   desk.drafts.attach(null, 0);
   restore(desk, openState(desk.project, offer), 0);

@@ -22,6 +22,7 @@ export class Desk extends EventTarget {
   records = []; // of the journal
   offer = null; // the ask that will most likely come next
   delivery = Promise.resolve();
+  isGoingBack = false; // to the last submitted sentence
 
   constructor({ project, api, journal, outbox, connection, clock }) {
     super();
@@ -32,7 +33,10 @@ export class Desk extends EventTarget {
         if (!this.drafts.hasUnsent) connection.saved(saved_at);
       },
       unreachable: (error) => connection.failed(error),
-      refused: (error, draft) => this.tell("draft-refused", { error, draft }),
+      refused: (error, draft) => {
+        connection.reached();
+        this.tell("draft-refused", { error, draft });
+      },
     });
     connection.addEventListener("retry", () => this.drafts.hurry());
   }

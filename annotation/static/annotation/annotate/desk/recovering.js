@@ -1,30 +1,36 @@
 // Going back, and getting over refusals: reopened answers, lost leases, two versions of a draft.
-import { Refused } from "../sync/api.js";
+import { Refused, Unreachable } from "../sync/api.js";
 import { openLease, takeNext } from "./arriving.js";
 import { PHASE } from "./desk.js";
 import { retrying } from "./retrying.js";
 
-/** Undo: the last action, or, where none is left, the last submitted sentence comes back. */
+/** Undo: the last action, or, where none is left, the last submitted sentence comes back. Without a
+ *  line it does not: nobody wants to be taken back to it in the middle of later work. */
 export async function undo(desk) {
-  if (desk.stepBack()) return;
-  await desk.delivery;
+  if (desk.stepBack() || desk.isGoingBack) return;
+  desk.isGoingBack = true;
   try {
+    if (!desk.connection.isOpen) throw new Unreachable();
+    await desk.delivery;
     await reopenLast(desk);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    desk.tell("warn", error.message);
+    if (error instanceof Unreachable) desk.tell("warn", "The last sentence comes back only online.");
+    else if (error instanceof Refused) desk.tell("warn", error.message);
+    else throw error;
+  } finally {
+    desk.isGoingBack = false;
   }
 }
 
 async function reopenLast(desk) {
   const here = desk.state?.sentence.id;
-  const { results } = await retrying(desk, () => desk.api.history());
+  const { results } = await desk.api.history();
   const last = results.find(({ sentence, can_reopen }) => can_reopen && sentence.id !== here);
   if (!last) {
     desk.tell("warn", "Nothing to undo.");
     return;
   }
-  const lease = await retrying(desk, () => desk.api.reopen(last.submission));
+  const lease = await desk.api.reopen(last.submission);
   const { lastDone, lease: current } = desk;
   if (current) desk.offer = { ...current, answers: current.answers };
   openLease(desk, lease);

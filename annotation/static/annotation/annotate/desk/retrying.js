@@ -1,5 +1,5 @@
 // Trying again until the server is reached: at once when the line is back, else ever more slowly.
-import { Unreachable } from "../sync/api.js";
+import { Refused, Unreachable } from "../sync/api.js";
 
 const FIRST = 1_000;
 const LAST = 20_000;
@@ -12,6 +12,7 @@ export async function retrying(desk, request) {
       desk.connection.reached();
       return answer;
     } catch (error) {
+      if (error instanceof Refused) desk.connection.reached();
       if (!(error instanceof Unreachable)) throw error;
       desk.connection.failed(error);
       await lineBack(desk.connection, wait);

@@ -7,7 +7,8 @@ export function listenToKeyboard(target, { actions, keys, isFree, usesLetters })
   target.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || !isFree() || isTyping(event.target)) return;
     const handled = event.ctrlKey || event.metaKey ? withControl(event) : plain(event);
-    if (handled && handled() !== false) event.preventDefault();
+    if (handled && event.repeat && !mayRepeat(event)) event.preventDefault();
+    else if (handled && handled() !== false) event.preventDefault();
   });
 
   function withControl(event) {
@@ -15,8 +16,13 @@ export function listenToKeyboard(target, { actions, keys, isFree, usesLetters })
     const key = event.key.toLowerCase();
     if (key === "enter") return actions.submit;
     if (key === " ") return actions.skip;
-    if (key === "z") return event.shiftKey ? actions.redo : actions.undo;
+    if (key === "z") return event.shiftKey ? actions.redo : undoOf(event);
     return key === "y" ? actions.redo : null;
+  }
+
+  /** Held down, undo stops at the start of the sentence. */
+  function undoOf({ repeat }) {
+    return repeat ? actions.undoHere : actions.undo;
   }
 
   function plain(event) {
@@ -52,6 +58,12 @@ const NAMED = {
 function arrow(actions, { shiftKey, altKey }, by) {
   if (!shiftKey) return altKey ? false : actions.move(by);
   return altKey ? actions.stretchStart(by) : actions.stretch(by);
+}
+
+/** A key that is held down moves, undoes and redoes; it neither answers nor submits again. */
+function mayRepeat({ key, ctrlKey, metaKey }) {
+  if (ctrlKey || metaKey) return /^[zy]$/i.test(key);
+  return key.startsWith("Arrow") || key === "." || key === ",";
 }
 
 /** Enter, Space and Tab belong to a focused control; arrows do not leave a group of boxes. */

@@ -43,16 +43,20 @@ export function joinItems(...parts) {
   return joined;
 }
 
-/** The same things, each relation tied to two drawn spans; one without ends is left out. */
+/** The same things, each relation tied to two drawn spans; an end that is not among them is drawn
+ *  with the name of its task, since whoever answers relations alone has no spans. */
 export function connectRelations(tasks, items) {
-  const relations = items.relations.flatMap((link) => {
+  const spans = [...items.spans];
+  const relations = items.relations.map((link) => {
     const task = tasks.find(({ name }) => name === link.task);
-    const ends = endsOf(link.value).map((words, side) =>
-      findEnd(items.spans, task, link, words, side),
-    );
-    return ends.every(Boolean) ? [{ ...link, from: ends[0].id, to: ends[1].id }] : [];
+    const [from, to] = endsOf(link.value).map((words, side) => {
+      const end = findEnd(spans, task, link, words, side) ?? bareSpan(task.parent, words);
+      if (!spans.includes(end)) spans.push(end);
+      return end.id;
+    });
+    return { ...link, from, to };
   });
-  return { ...items, relations };
+  return { ...items, spans, relations };
 }
 
 export function itemId(task, key) {
@@ -77,6 +81,11 @@ const DRAW = {
   relations: ({ value }) => ({ value, label: value[4] }),
   classes: ({ value }) => ({ label: value }),
 };
+
+function bareSpan(task, [start, end]) {
+  const id = itemId(task, `${start}-${end}`);
+  return { id, task, start, end, label: task, colour: null, state: "given", confidence: null };
+}
 
 /** The drawn span at one end of a relation: one whose label fits, if there is one. */
 function findEnd(spans, task, link, words, side) {

@@ -39,6 +39,7 @@ export function pageActions({ desk, view, talk, showKeys, guidelines }) {
     nextSuggestion: () => walk(moving.goToSuggestion, 1),
     previousSuggestion: () => walk(moving.goToSuggestion, -1),
     undo: () => void undo(desk),
+    undoHere: () => void desk.stepBack(),
     redo: () => void desk.stepForward(),
     submit: () => submit(desk),
     skip: talk.skip,

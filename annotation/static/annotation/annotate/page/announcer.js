@@ -34,6 +34,6 @@ export class Announcer {
 
   #put(text, look) {
     if (this.message.textContent !== text) this.message.textContent = text;
-    this.message.dataset.look = look;
+    if (this.message.dataset.look !== look) this.message.dataset.look = look;
   }
 }

@@ -1,7 +1,5 @@
 // Type-ahead: a small list of labels beside the word, filtered by what is typed.
-import { element } from "../dom.js";
-
-const MOST = 9; // options shown
+import { element, put } from "../dom.js";
 
 /** Labels that fit what is typed: those that start with it, then words inside, then anything. */
 export function matchLabels(labels, typed, first = "") {
@@ -72,7 +70,7 @@ export class Chooser {
   #filter() {
     const typed = this.input.value;
     const { labels, isOpen, first } = this.question;
-    const matches = matchLabels(labels, typed, first).slice(0, MOST);
+    const matches = matchLabels(labels, typed, first);
     const isNew = isOpen && typed.trim() && !labels.includes(typed.trim());
     const options = matches.map((label) => optionNode(label, label));
     if (isNew) options.push(optionNode(typed.trim(), `New label ‘${typed.trim()}’`));
@@ -88,9 +86,8 @@ export class Chooser {
       option.id = `chooser-option-${i}`;
       option.setAttribute("aria-selected", String(i === this.at));
     });
-    if (options.length)
-      this.input.setAttribute("aria-activedescendant", `chooser-option-${this.at}`);
-    else this.input.removeAttribute("aria-activedescendant");
+    options[this.at]?.scrollIntoView({ block: "nearest" });
+    put(this.input, "aria-activedescendant", options[this.at]?.id ?? null);
   }
 
   #key(event) {

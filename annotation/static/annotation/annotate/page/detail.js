@@ -1,12 +1,12 @@
 // The detail panel: what is selected, how sure the model is of it, and what can be done with it.
 import { element, keyCap, svg } from "../dom.js";
 import { commandCap } from "../input/keys.js";
-import { findItem, taskOf } from "../model/state.js";
+import { findItem } from "../model/state.js";
 import { endsOf } from "../model/suggestions.js";
 import { shortNumber } from "../sentence/speech.js";
 
 const KINDS = { spans: "span", tags: "tag", tree: "arc", relations: "relation", classes: "class" };
-const STATES = { own: ["yours", "good"], suggested: ["suggestion", "guess"], given: ["given", ""] };
+const STATES = { own: ["your", "good"], suggested: ["suggested", "guess"], given: ["given", ""] };
 
 export class Detail {
   /** on: {accept(), reject(), option(item, value), remove(), relabel(), reverse(), root(item),
@@ -35,10 +35,9 @@ export class Detail {
   }
 
   #describe(state, item) {
-    const task = taskOf(state, item.task);
     const [word, look] = STATES[item.state];
-    const badge = element("span", { class: `badge push ${look}` }, word);
-    const heading = element("h2", {}, `${task.name} ${KINDS[item.kind]}`);
+    const badge = element("span", { class: `badge push ${look}` }, `${word} ${KINDS[item.kind]}`);
+    const heading = element("h2", { class: "breaks" }, item.task);
     const body = element("div", { class: "body stack" }, ...headline(state, item));
     if (item.state === "suggested") body.append(...this.#decisions(state, item));
     else if (item.state === "own") body.append(...this.#changes(item));
@@ -50,7 +49,7 @@ export class Detail {
     const parts = options.length ? [optionBars(state, item, options, this.on.option)] : [];
     const accept = button("Accept", this.on.accept, commandCap(this.keys, "accept"));
     const reject = button("Reject", this.on.reject, commandCap(this.keys, "reject"));
-    return [...parts, element("div", { class: "pair-of-buttons" }, accept, reject)];
+    return [...parts, element("div", { class: "pair-of-buttons decisions" }, accept, reject)];
   }
 
   #changes(item) {

@@ -65,11 +65,11 @@ export function showVersions({ title, words, state, sides, buttons }) {
       element("h2", {}, title),
       element("p", { class: "small muted" }, words),
       element("div", { class: "versions" }, ...panels.map(({ node }) => node)),
-      element("div", { class: "row dialog-buttons" }, ...choices),
+      element("div", { class: "row dialog-buttons sticky" }, ...choices),
     );
     const dialog = openDialog(content, resolve, { isWide: true, canEscape: false });
     for (const { show } of panels) show();
-    choices.at(-1).focus();
+    choices.at(-1).focus({ preventScroll: true });
   });
 }
 

@@ -4,6 +4,11 @@ import { element, svg } from "../dom.js";
 const TICK = "M3 8.5l3.2 3.2L13 5";
 const CLOUD = "M3 3l10 10M5 6a4 4 0 0 0-1 6h7M7.5 4.2A4 4 0 0 1 12 8a2.4 2.4 0 0 1 1.4 3";
 const ARROWS = "M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3";
+const KEPT_OUT = {
+  signedOut: "Signed out: kept here. Sign in in another tab.",
+  removed: "No longer in this project: kept here. Ask an owner.",
+  forbidden: "No longer allowed by your role: kept here. Ask an owner.",
+};
 
 export class Facts {
   constructor({ counts, minutes, saved, round }) {
@@ -58,8 +63,8 @@ export class Facts {
   }
 }
 
-function savedWords({ isSignedIn, isReached, isSaving, savedAt }) {
-  if (!isSignedIn) return ["bad", CLOUD, "Signed out: kept here. Sign in in another tab."];
+function savedWords({ barrier, isReached, isSaving, savedAt }) {
+  if (barrier) return ["bad", CLOUD, KEPT_OUT[barrier]];
   if (!isReached) return ["bad", CLOUD, "Offline: kept in this browser"];
   if (isSaving) return ["busy", ARROWS, "Saving…"];
   return ["good", TICK, savedAt ? `Saved ${clockTime(savedAt)}` : "Nothing to save"];

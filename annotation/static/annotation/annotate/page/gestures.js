@@ -108,7 +108,13 @@ function linkEnds(state, from, to) {
   if (!source || !target || source.id === target.id) return {};
   const task = relationTask(state, source.task);
   if (!task || source.task !== target.task) return { warn: "No relation links these two." };
-  return relate(state, task.name, [source.start, source.end], [target.start, target.end]);
+  const outcome = relate(
+    state,
+    task.name,
+    [source.start, source.end],
+    [target.start, target.end],
+  );
+  return { ...outcome, ui: { cursor: target.start, selected: target.id, ...outcome.ui } };
 }
 
 function spanOf(state, { item, word }) {

@@ -4,9 +4,8 @@ import { link } from "../commands/relating.js";
 import { openLease, takeNext } from "../desk/arriving.js";
 import { PHASE } from "../desk/desk.js";
 import { regain, takeBack } from "../desk/recovering.js";
-import { retrying } from "../desk/retrying.js";
+import { flag, skip } from "../desk/submitting.js";
 import { documentOf, taskOf } from "../model/state.js";
-import { Refused } from "../sync/api.js";
 import { Chooser } from "./chooser.js";
 import { askRemark, showVersions } from "./dialogs.js";
 import { clockTime } from "./facts.js";
@@ -51,17 +50,8 @@ export class Talk {
       ready: SKIP_REASONS,
       action: "Skip",
     });
-    if (!reason) return this.view.focusCursor();
-    const { lease, askId } = desk;
-    desk.enter(PHASE.sending);
-    try {
-      await retrying(desk, () => desk.api.skip(lease.id, { token: lease.token, reason }));
-      desk.journal.drop(askId);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      desk.tell("warn", error.message);
-    }
-    await takeNext(desk);
+    if (reason) skip(desk, reason);
+    else this.view.focusCursor();
   };
 
   flag = async () => {
@@ -74,9 +64,7 @@ export class Talk {
       action: "Flag",
     });
     view.focusCursor();
-    if (!comment) return;
-    await retrying(desk, () => desk.api.flag(sentence, comment));
-    view.announcer.say("Flagged. Thank you.", { isVisible: true });
+    if (comment) await flag(desk, sentence, comment);
   };
 
   /** A newer draft came from elsewhere: both are shown, one is chosen. */

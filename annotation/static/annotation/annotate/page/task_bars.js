@@ -22,6 +22,9 @@ export class TaskBars {
 
   render(state) {
     for (const row of this.rows) row.render(state);
+    const current = this.rows.find((row) => row.isCurrent)?.node;
+    if (current && current !== this.current) reveal(this.root, current);
+    this.current = current;
   }
 }
 
@@ -40,6 +43,10 @@ class TaskRow {
     this.accept.addEventListener("click", () => on.acceptAll(task.name));
     if (task.kind === "classes") this.labels.addEventListener("keydown", moveInGroup);
     this.node.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the cursor
+  }
+
+  get isCurrent() {
+    return this.node.hasAttribute("aria-current");
   }
 
   #buttons(keys, on) {
@@ -88,6 +95,15 @@ class TaskRow {
     this.accept.hidden = n === 0 || this.task.kind === "classes";
     this.accept.textContent = `Accept ${n}`;
   }
+}
+
+/** Scroll the bars alone, never the page, until a row is in view. */
+function reveal(bars, row) {
+  const [box, at] = [bars, row].map((node) => node.getBoundingClientRect());
+  const above = at.top - box.top;
+  const below = at.bottom - box.bottom;
+  if (above < 0) bars.scrollTop += above;
+  else if (below > 0) bars.scrollTop += Math.min(above, below);
 }
 
 function labelBox({ kind, name }) {

@@ -1,7 +1,7 @@
 // Draws the desk: each part looks at the state and changes only what is different.
 import { element, toggle } from "../dom.js";
 import { PHASE } from "../desk/desk.js";
-import { pendingByTask, wantedTasks } from "../model/state.js";
+import { findItem, pendingByTask, wantedTasks } from "../model/state.js";
 import { renderWhy } from "./why.js";
 import { IN_PLACE_OF_A_SENTENCE, placeText, restingWords } from "./wording.js";
 
@@ -31,15 +31,20 @@ export class View {
   render() {
     const { state, counts } = this.desk;
     toggle(this.part("stage"), "hidden", state === null);
-    this.#renderEmpty();
     this.bars.render(state);
     this.detail.render(state);
     this.guidelines.render(state);
     renderWhy(this.part("why"), state);
     this.facts.renderCounts(counts, state?.ask);
     this.#renderPlace();
-    this.#renderActions();
+    this.renderLine();
     if (state) this.stage.render(state);
+  }
+
+  /** What may change with the line to the server, too. */
+  renderLine() {
+    this.#renderEmpty();
+    this.#renderActions();
   }
 
   renderSaved() {
@@ -71,6 +76,8 @@ export class View {
     toggle(this.part("submit"), "disabled", isWaiting);
     toggle(this.part("skip"), "disabled", isWaiting);
     toggle(this.part("flag"), "disabled", desk.state === null);
+    const selected = desk.state && findItem(desk.state, desk.state.ui.selected);
+    toggle(this.part("decide"), "hidden", selected?.state !== "suggested");
   }
 
   #renderEmpty() {

@@ -23,10 +23,11 @@ export function placeText({ ask, sentence }, seconds) {
 export function restingWords(desk, waiting) {
   const mode = modeWords(desk.state);
   if (mode) return mode;
-  if (desk.phase === PHASE.sending) return "Sending…";
-  if (desk.phase === PHASE.ahead && !desk.connection.isReached) {
-    return "Your last answer is kept here and is sent when the line is back.";
+  const isHandedIn = desk.phase === PHASE.sending || desk.phase === PHASE.ahead;
+  if (isHandedIn && !desk.connection.isOpen) {
+    return "What you did last is kept here and is sent as soon as that is possible.";
   }
+  if (desk.phase === PHASE.sending) return "Sending…";
   return waiting ? waitingWords(waiting, desk.project.accepts_on_submit) : "";
 }
 

@@ -1,5 +1,5 @@
 // Arcs as SVG: strokes below, names above all strokes, so that a label is never crossed out.
-import { KeyedChildren, setAttributes, svg } from "../dom.js";
+import { KeyedChildren, put, setAttributes, svg } from "../dom.js";
 import { laneY, piecePath, tipPath } from "../geometry/paths.js";
 import { textWidth } from "./measure.js";
 import { sayArc, sayRelation, shortNumber } from "./speech.js";
@@ -98,14 +98,16 @@ function nameOf({ kind, arc, name }) {
 function updateStrokes(node, { look: attributes, paths, tips }) {
   setAttributes(node, attributes);
   const d = paths.join("");
-  node.replaceChildren(
-    svg("path", { class: "hit", d }),
-    svg("path", { class: "stroke", d }),
-    ...tips.map((tip) => svg("path", { class: "tip", d: tip })),
-  );
+  const wanted = [["hit", d], ["stroke", d], ...tips.map((tip) => ["tip", tip])];
+  while (node.childElementCount > wanted.length) node.lastElementChild.remove();
+  wanted.forEach(([name, path], i) => {
+    const known = node.children[i];
+    if (known) put(known, "d", path);
+    else node.append(svg("path", { class: name, d: path }));
+  });
 }
 
 function updateName(node, { look: attributes, x, y, text }) {
   setAttributes(node, { ...attributes, x: Math.round(x), y, "text-anchor": "middle" });
-  node.textContent = text;
+  if (node.textContent !== text) node.textContent = text;
 }

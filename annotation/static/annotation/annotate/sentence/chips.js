@@ -112,6 +112,9 @@ function update(node, { look: attributes, at, depth }) {
 function updateChip(node, { look: attributes, at, text, confidence }) {
   setAttributes(node, attributes);
   place(node, ...at);
+  const words = `${text} ${confidence}`;
+  if (node.words === words) return;
+  node.words = words;
   node.replaceChildren(text);
   if (confidence) node.append(element("span", { class: "confidence" }, confidence));
 }

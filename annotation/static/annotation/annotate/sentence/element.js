@@ -8,6 +8,7 @@ import { layoutInput } from "./layout_input.js";
 import { Marks } from "./marks.js";
 import { readStyle } from "./measure.js";
 import { readSource } from "./source.js";
+import { shortNumber } from "./speech.js";
 import { Words } from "./words.js";
 
 class TandemSentence extends HTMLElement {
@@ -109,10 +110,12 @@ class TandemSentence extends HTMLElement {
     this.words.place(layout.places, layout.lines, style);
     this.chips.render({ ...drawing, isReadOnly: this.isReadOnly });
     this.arcs.render({ ...drawing, size: { width: this.#width, height } });
-    this.classes.replaceChildren(...items.classes.map(classWords));
+    if (items.classes.length || this.classes.hasChildNodes())
+      this.classes.replaceChildren(...items.classes.map(classWords));
     this.words.box.style.height = `${layout.height}px`;
     this.#heights = { all: height, above: layout.lines[0].wordTop + style.padding.y };
-    this.marks.show(items, this.isReadOnly, true);
+    this.marks.redrawn();
+    this.marks.show(items, this.isReadOnly);
   }
 
   #measure() {
@@ -139,9 +142,13 @@ class TandemSentence extends HTMLElement {
   }
 }
 
-function classWords({ task, label, differs }) {
-  const attributes = { class: "class", "data-differs": differs };
-  return element("span", attributes, `${task}: `, element("b", {}, label));
+function classWords({ task, label, state, confidence, differs }) {
+  const attributes = { class: "class", "data-state": state, "data-differs": differs };
+  const words = element("span", attributes, `${task}: `, element("b", {}, label));
+  if (confidence !== null) {
+    words.append(" ", element("span", { class: "confidence" }, shortNumber(confidence)));
+  }
+  return words;
 }
 
 customElements.define("tandem-sentence", TandemSentence);

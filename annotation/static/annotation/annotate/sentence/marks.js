@@ -19,6 +19,12 @@ export class Marks {
   /** Start again on another sentence; `differing` words are underlined. */
   clear(differing) {
     this.#wanted = { ...NOTHING, words: differing };
+    this.#shown = null;
+  }
+
+  /** Other things were drawn on the same words; those that stayed keep their marks. */
+  redrawn() {
+    this.#nodes = nodesByItem(this.host);
   }
 
   set(marks) {
@@ -39,13 +45,12 @@ export class Marks {
     return isOther;
   }
 
-  /** Show the marks on everything after a drawing, else only where they changed. */
-  show(items, isReadOnly, isFresh = false) {
+  /** Show the marks; on a sentence that is not new, only where they changed. */
+  show(items, isReadOnly) {
     const next = { ...this.#wanted, near: this.#near(items) };
-    const last = isFresh ? null : this.#shown;
+    const last = this.#shown;
     this.#shown = next;
     this.words.mark(next, last, isReadOnly);
-    if (isFresh) this.#nodes = nodesByItem(this.host);
     const ids = last
       ? [...last.near, last.selected, ...next.near, next.selected]
       : this.#nodes.keys();

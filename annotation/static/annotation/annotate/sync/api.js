@@ -3,8 +3,14 @@
 /** The server was not reached, or was too busy to answer: try again later. */
 export class Unreachable extends Error {}
 
-/** The session has ended: the same as not reached, until somebody signs in again. */
-export class SignedOut extends Unreachable {}
+/** Somebody is kept out, which is the same as not reached until that has changed. barrier:
+ *  "signedOut", "removed" from the project, or "forbidden" by one's role. */
+export class KeptOut extends Unreachable {
+  constructor(barrier) {
+    super(barrier);
+    this.barrier = barrier;
+  }
+}
 
 /** The server said no: {status, code, message, fields, details}. */
 export class Refused extends Error {
@@ -37,18 +43,32 @@ export class Api {
     if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken");
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (key) headers["Idempotency-Key"] = key;
-    const response = await reach(url, {
-      method,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE),
-    });
-    if (response.status >= 500) throw new Unreachable(`The server answered ${response.status}.`);
-    if (response.status === 401 || response.status === 403) throw new SignedOut("Signed out.");
-    if (response.status === 204) return null;
+    const ask = () => this.#ask(url, { method, headers, body: JSON.stringify(body) });
+    try {
+      return await ask();
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      await this.peek(); // throws KeptOut where it is the person who is out
+      return ask(); // in case somebody was let in again between the two
+    }
+  }
+
+  async #ask(url, options) {
+    const response = await reach(url, { ...options, signal: AbortSignal.timeout(PATIENCE) });
+    const { status } = response;
+    if (status >= 500) throw new Unreachable(`The server answered ${status}.`);
+    if (status === 204) return null;
     const data = await readJson(response);
-    if (!response.ok) throw new Refused(response.status, data.error ?? {});
-    return data;
+    if (response.ok) return data;
+    const barrier = this.#barrier(status, url, data.error ?? {});
+    throw barrier ? new KeptOut(barrier) : new Refused(status, data.error ?? {});
+  }
+
+  /** What keeps the person out, or null where the server refused only what was asked. */
+  #barrier(status, url, { message = "" }) {
+    if (status === 401 || message.startsWith("CSRF")) return "signedOut";
+    if (status === 403) return "forbidden";
+    return status === 404 && url.startsWith(this.project) ? "removed" : null;
   }
 }
 

@@ -1,15 +1,18 @@
 // What the page knows about its line to the server, for the indicator that is always visible.
-import { SignedOut } from "./api.js";
 
 export class Connection extends EventTarget {
   constructor() {
     super();
     this.isReached = navigator.onLine;
-    this.isSignedIn = true;
+    this.barrier = null; // what keeps the person out, see KeptOut
     this.isSaving = false;
     this.savedAt = null;
     addEventListener("offline", () => this.lost());
     addEventListener("online", () => this.dispatchEvent(new Event("retry")));
+  }
+
+  get isOpen() {
+    return this.isReached && !this.barrier;
   }
 
   saving() {
@@ -21,7 +24,7 @@ export class Connection extends EventTarget {
   saved(at) {
     Object.assign(this, {
       isReached: true,
-      isSignedIn: true,
+      barrier: null,
       isSaving: false,
       savedAt: new Date(at),
     });
@@ -29,14 +32,15 @@ export class Connection extends EventTarget {
   }
 
   reached() {
-    if (this.isReached && this.isSignedIn) return;
-    this.isReached = this.isSignedIn = true;
+    if (this.isOpen) return;
+    this.isReached = true;
+    this.barrier = null;
     this.#tell();
   }
 
-  /** A request failed: no line, or no session. */
-  failed(error) {
-    if (error instanceof SignedOut) this.isSignedIn = false;
+  /** A request failed: no line, or the person is kept out. */
+  failed({ barrier }) {
+    if (barrier) this.barrier = barrier;
     else this.isReached = false;
     this.#tell();
   }

@@ -28,9 +28,10 @@ export class Heartbeat {
       await this.api.heartbeat(lease.id, lease.token);
       this.connection.reached();
     } catch (error) {
-      if (error instanceof Unreachable) this.connection.failed(error);
-      else if (error instanceof Refused && lease === this.lease) this.on.lost(error);
-      else if (!(error instanceof Refused)) throw error;
+      if (error instanceof Unreachable) return this.connection.failed(error);
+      if (!(error instanceof Refused)) throw error;
+      this.connection.reached();
+      if (lease === this.lease) this.on.lost(error);
     }
   }
 }

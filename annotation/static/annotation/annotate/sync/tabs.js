@@ -24,21 +24,22 @@ export class Tabs {
   /** Work here; every other tab stops. */
   claim() {
     this.isWorking = true;
+    this.claimed = `${Date.now()}-${this.id}`; // two claims at once are told apart too
     this.#say("claim");
   }
 
-  #hear({ from, word }) {
+  #hear({ from, word, claimed }) {
     if (from === this.id) return;
     if (word === "hello" && this.isWorking) this.#say("here");
     if (word === "here") this.answered?.();
     if (word === "bye" && !this.isWorking) this.on.free();
-    if (word === "claim" && this.isWorking) {
+    if (word === "claim" && this.isWorking && claimed > this.claimed) {
       this.isWorking = false;
       this.on.lost();
     }
   }
 
   #say(word) {
-    this.channel.postMessage({ from: this.id, word });
+    this.channel.postMessage({ from: this.id, word, claimed: this.claimed });
   }
 }
