@@ -114,10 +114,6 @@ def test_whoever_was_removed_is_told_so_and_loses_nothing(make_queue, open_page)
 def test_whoever_is_let_in_between_a_refusal_and_the_next_knock_goes_on(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
-    hands.press("v", "1")
-    hands.wait_for_saved()
-    Membership.objects.filter(user=queue.annotator).delete()
 
     def let_in_and_go_on(route):
         Membership.objects.get_or_create(
@@ -126,6 +122,10 @@ def test_whoever_is_let_in_between_a_refusal_and_the_next_knock_goes_on(make_que
         route.continue_()
 
     page.route("**/peek/", let_in_and_go_on)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1")
+    hands.wait_for_saved()
+    Membership.objects.filter(user=queue.annotator).delete()
     hands.press("Enter")
     hands.wait_for_sentence("Velmar")
     expect(page.locator("#saved")).to_contain_text("Saved")
@@ -135,9 +135,9 @@ def test_whoever_is_let_in_between_a_refusal_and_the_next_knock_goes_on(make_que
 def test_whoever_has_too_low_a_role_is_told_so(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator, viewport={"width": 320, "height": 640})
-    hands = start(page, queue, "Aurelia")
     error = {"code": "forbidden", "message": "Your role does not allow this."}
     page.route("**/draft/", lambda route: route.fulfill(status=403, json={"error": error}))
+    hands = start(page, queue, "Aurelia")
     hands.press("v")
     expect(page.locator("#saved")).to_contain_text("No longer allowed by your role")
     picture(page, "annotate-forbidden")
@@ -175,8 +175,6 @@ def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open
 def test_a_lost_reply_does_not_store_the_answer_twice(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
-    hands.press("v", "1")
     lost = []
 
     def lose_the_first_reply(route):
@@ -187,7 +185,8 @@ def test_a_lost_reply_does_not_store_the_answer_twice(make_queue, open_page):
             route.continue_()
 
     page.route("**/submit/", lose_the_first_reply)
-    hands.press("Enter")
+    hands = start(page, queue, "Aurelia")
+    hands.press("v", "1", "Enter")
     hands.wait_for_sentence("Velmar")
     assert len(lost) == 1
     assert lost[0].ok
@@ -407,8 +406,6 @@ def test_a_flag_and_an_answer_that_wait_are_sent_after_the_page_was_closed(make_
 def test_a_skip_outlives_its_lease_and_a_lost_reply(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
-    _expire_leases()
     lost = []
 
     def lose_a_reply(route):
@@ -420,6 +417,8 @@ def test_a_skip_outlives_its_lease_and_a_lost_reply(make_queue, open_page):
             route.fulfill(response=reply)
 
     page.route("**/skip/", lose_a_reply)
+    hands = start(page, queue, "Aurelia")
+    _expire_leases()
     _skip(hands, "Half a sentence")
     hands.wait_for_sentence("Velmar")
     assert len(lost) == 1
