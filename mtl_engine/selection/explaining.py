@@ -16,6 +16,7 @@ from mtl_engine.selection.ranking import open_rows
 
 Source = Literal["strategy", "random"]
 Explanation = dict[str, Any]  # JSON: only str, int, float, bool, None, list, dict
+UNSURE = 0.25  # a task on which a sentence is among this share of the least sure is named first
 LAYERED = 200_000  # pools up to this size tell every sentence's Pareto frontier,
 LAYERED_MANY_TASKS = 20_000  # with more than three tasks, up to this size
 
@@ -68,13 +69,15 @@ def in_words(explanation: Explanation) -> str:
     """Return the answer to "why this sentence?" in a few plain sentences."""
     if explanation["source"] == "random":
         return "Drawn at random: what nobody chose keeps the model and its scores honest."
-    named = sorted(explanation["tasks"].items(), key=lambda item: item[1]["rank"])
-    parts = [
-        f"for {name} it is the {_ordinal(task['rank'])}least sure of {task['of']} sentences "
-        f"({task['confidence']:.0%} sure)"
-        for name, task in named
+    named = sorted(explanation["tasks"].items(), key=lambda item: item[1]["rank"] / item[1]["of"])
+    n_unsure = max(1, sum(task["rank"] <= UNSURE * task["of"] for _, task in named))
+    unsure = [
+        f"{name} ({_ordinal(task['rank'])}least sure of {task['of']:,})"
+        for name, task in named[:n_unsure]
     ]
-    words = [f"The model is unsure here: {', '.join(parts)}."]
+    words = [f"The model is unsure of {_listed(unsure)}."]
+    if surer := [name for name, _ in named[n_unsure:]]:
+        words.append(f"It is surer of {_listed(surer)}.")
     if explanation["frontier"] == 1 and len(named) > 1:
         words.append("No other sentence is less sure on every task.")
     if explanation["value_per_cost"] is not None:
@@ -108,6 +111,11 @@ def _worth(worth: Floats | None, price: Floats | None, row: int) -> dict[str, fl
     cost = None if price is None else float(price[row])
     ratio = value / cost if value is not None and cost else None
     return {"value": value, "cost": cost, "value_per_cost": ratio}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _ordinal(rank: int) -> str:

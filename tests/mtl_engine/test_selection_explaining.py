@@ -52,10 +52,26 @@ def test_a_plan_tells_cost_value_and_what_is_not_asked():
     assert only["value_per_cost"] == pytest.approx(0.15)
     assert not only["tasks"]["slots"]["is_asked"]
     words = in_words(only)
-    assert "for intent it is the least sure of 3 sentences (10% sure)" in words
-    assert "the 4th least sure of 4" in words
+    assert words.startswith(
+        "The model is unsure of intent (least sure of 3). It is surer of slots."
+    )
     assert "Worth 0.90 at a cost of 6." in words
     assert "Not asked: slots" in words
+
+
+def test_only_tasks_among_the_least_sure_quarter_are_called_unsure():
+    confidence = np.column_stack([np.arange(8), np.arange(8)[::-1], np.roll(np.arange(8), 1)]) / 10
+    (first,) = explain(confidence, np.array([1]), strategy="MT-MIN", tasks=["a", "b", "c"])
+    assert in_words(first).startswith(
+        "The model is unsure of c (least sure of 8) and a (2nd least sure of 8). It is surer of b."
+    )
+
+
+def test_a_sentence_that_is_sure_on_every_task_names_the_least_sure_one():
+    confidence = np.column_stack([np.arange(8), np.arange(8)]) / 10
+    confidence[7, 1] = 0.35
+    (only,) = explain(confidence, np.array([7]), strategy="MT-AVG", tasks=["a", "b"])
+    assert in_words(only) == ("The model is unsure of b (5th least sure of 8). It is surer of a.")
 
 
 def test_explanations_go_into_json_as_they_are():
