@@ -1,6 +1,6 @@
 """The scoring stage: how sure the model is of everything that can be asked."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from annotation.selectors.pool import Pool, stream_tokens
 from mtl_engine.prediction import score
 
 Report = Callable[[str, int, int | None], None]
-REPORT_EVERY = 50
 
 
 def score_pool(
@@ -27,15 +26,15 @@ def score_pool(
     """Return arrays over the pool: confidence (NaN = closed), information, expected items."""
     model, features = open_model(workspace)
     learned = [task.name for task in model.tasks]
-    sentences = _counted(stream_tokens(pool.ids), len(pool.ids), report)
     scores = score(
         model,
-        sentences,
+        stream_tokens(pool.ids),
         tasks=learned,
         method="dropout" if method == "dropout" else "entropy",
         temperatures=dict(temperatures),
         features=features,
         seed=seed,
+        on_progress=lambda n_done: report("scoring", n_done, len(pool.ids)),
     )
     columns = [learned.index(name) if name in learned else None for name in pool.tasks]
     confidence = _columns(scores.confidence, columns, fill="mean")
@@ -89,10 +88,3 @@ def _columns(
     """
     missing = values.mean(axis=1) if fill == "mean" else np.zeros(len(values))
     return np.stack([missing if c is None else values[:, c] for c in columns], axis=1)
-
-
-def _counted(sentences: Iterable[list[str]], n: int, report: Report) -> Iterator[tuple[str, ...]]:
-    for i, tokens in enumerate(sentences):
-        if i % REPORT_EVERY == 0:
-            report("scoring", i, n)
-        yield tuple(tokens)

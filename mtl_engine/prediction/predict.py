@@ -1,6 +1,6 @@
 """Answers and how sure they are, for any number of sentences in bounded memory."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
@@ -68,12 +68,14 @@ def predict(
     seed: int = 0,
     is_greedy: bool = False,
     precision: Precision = "float32",
+    on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[Prediction]:
     """Yield a prediction per sentence, in their order; at most 2,048 sentences are held at once.
 
     ``features`` keeps what the frozen part computes; ``dropout`` "full" draws votes with dropout
     everywhere (the paper's), "top" only above the frozen part, which is then computed once.
     ``precision`` "auto" lets the encoder compute in bfloat16 if that is measured faster here.
+    ``on_progress`` is told after each batch how many sentences have been computed.
     """
     request = Request(
         tasks=tuple(tasks or [task.name for task in model.tasks]),
@@ -89,7 +91,7 @@ def predict(
     if features is not None:
         features.require_of(model.encoder)
     remaining = iter(sentences)
-    number = 0
+    number = n_done = 0
     while chunk := list(islice(remaining, CHUNK)):
         pieces = model.encoder.read(chunk)
         found: list[Prediction | None] = [None] * len(chunk)
@@ -100,6 +102,9 @@ def predict(
                 rows, _predict_batch(model, batch, features, request, number), strict=True
             ):
                 found[row] = prediction
+            n_done += len(rows)
+            if on_progress is not None:
+                on_progress(n_done)
         yield from (prediction for prediction in found if prediction is not None)
 
 

@@ -1,7 +1,7 @@
 """A pool of sentences scored for selection: one row a sentence, one column a task."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,10 +44,12 @@ def score(
     n_passes: int = 10,
     dropout: DropoutScope = "full",
     seed: int = 0,
+    on_progress: Callable[[int], None] | None = None,
 ) -> Scores:
     """Return how sure the model is of every sentence; memory grows by a few numbers a sentence.
 
     ``method`` "dropout" measures confidence by the agreement of ``n_passes`` dropout passes.
+    ``on_progress`` is told after each batch how many sentences have been scored.
     """
     if method not in METHODS:
         raise UnknownName("confidence method", method, METHODS)
@@ -68,6 +70,7 @@ def score(
         n_passes=n_passes,
         dropout=dropout,
         seed=seed,
+        on_progress=on_progress,
     ):
         rows.extend(_numbers(prediction, names, method))
         if prediction.vector is not None:

@@ -197,6 +197,22 @@ def test_scores_have_a_row_per_sentence_and_a_column_per_task(model):
     assert scores.is_judged.all()
 
 
+def test_progress_counts_sentences_that_are_computed_not_those_that_are_read(model):
+    n_read, told = 0, []
+
+    def reading() -> Iterator[list[str]]:
+        nonlocal n_read
+        for tokens in TOKENS:
+            n_read += 1
+            yield tokens
+
+    score(model, reading(), batch_tokens=64, on_progress=lambda n: told.append((n, n_read)))
+    assert len(told) > 2
+    assert [n for n, _ in told] == sorted(n for n, _ in told)
+    assert told[0][0] < 30
+    assert told[-1] == (30, 30)
+
+
 def test_scores_by_dropout_are_the_agreement_of_the_votes(model):
     scores = score(model, TOKENS[:6], method="dropout", tasks=["pos", "syntax"], seed=4)
     votes = list(predict(model, TOKENS[:6], tasks=["pos", "syntax"], outputs=["votes"], seed=4))
