@@ -81,10 +81,13 @@ def round_detail(request: HttpRequest, project_id: int, number: int) -> HttpResp
 @login_required
 @require_GET
 def round_status(request: HttpRequest, project_id: int, number: int) -> JsonResponse:
-    """Return a round's state and progress for the page that follows it."""
-    described = describe_round(_find(get_project(request.user, project_id), number))
+    """Return a round's state, progress and worker for the page that follows it."""
+    found = _find(get_project(request.user, project_id), number)
+    described = describe_round(found)
     wanted = ("number", "state", "message", "progress")
-    return JsonResponse({name: described[name] for name in wanted})
+    job = round_job(found)
+    worker = job.worker if job else ""
+    return JsonResponse({**{name: described[name] for name in wanted}, "worker": worker})
 
 
 @login_required

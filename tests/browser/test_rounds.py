@@ -8,6 +8,7 @@ from django.db import connection
 from playwright.sync_api import expect
 
 from annotation.demo.projects import TRAVEL_DESK, corpus_lines
+from annotation.models import Job, Round
 from annotation.services.importing import import_corpus
 from annotation.services.projects import create_project
 from annotation.worker import TandemWorker
@@ -67,6 +68,11 @@ def test_an_owner_plans_a_round_follows_it_and_reads_its_charts(open_page, proje
     expect(page.get_by_text("Waiting for a free worker.")).to_be_visible()
     expect(page.locator("[data-stage=queued]")).to_have_attribute("aria-current", "step")
     picture(page, "round-waiting-1280-light")
+    Job.objects.update(worker="a-worker")
+    Round.objects.update(state=Round.State.TRAINING)
+    expect(page.locator("h1 .badge")).to_have_text("training")
+    expect(page.locator("[data-worker]")).to_have_text("a-worker")
+    Round.objects.update(state=Round.State.QUEUED)
     work()
     expect(page.locator("h1 .badge")).to_have_text("labelling", timeout=120_000)
     expect(page.locator("tbody tr")).to_have_count(12)

@@ -2,6 +2,8 @@
 const card = document.querySelector("[data-round]");
 const words = card.querySelector("[data-words]");
 const bar = card.querySelector("[data-bar]");
+const state = document.querySelector("[data-state]");
+const worker = document.querySelector("[data-worker]");
 const stages = [...card.querySelectorAll("[data-stage]")];
 const EVERY = 1500;
 let started = null;
@@ -25,6 +27,8 @@ function show(round) {
     if (i === now) stage.setAttribute("aria-current", "step");
     else stage.removeAttribute("aria-current");
   });
+  state.textContent = round.state;
+  if (worker) worker.textContent = round.worker || "waiting";
   const progress = round.progress ?? {};
   if (round.state === "queued") {
     words.textContent = "Waiting for a free worker.";
