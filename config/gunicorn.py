@@ -14,6 +14,7 @@ timeout = 60
 graceful_timeout = 20
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # heartbeats off the disk
 accesslog = None
+control_socket_disable = True  # it would stand in the home folder, one for all servers
 
 
 def on_starting(server: Any) -> None:
