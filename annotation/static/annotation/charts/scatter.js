@@ -1,27 +1,33 @@
 // The pool in confidence space, two tasks at a time; left and low is asked first.
-import { asShare, chart, element, line, scale, titled, xAxis, yAxis } from "./svg.js";
+import { asShare, chart, element, line, scale, ticks, titled, xAxis, yAxis } from "./svg.js";
 
 const [WIDTH, HEIGHT] = [420, 340];
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 404, 16, 300];
-const TICKS = [0, 0.25, 0.5, 0.75, 1];
+const LOWEST = [0.95, 0.9, 0.8, 0.6, 0.4, 0.2, 0]; // where an axis may begin
 
 export function poolMap(pool, first, second) {
   const svg = chart(WIDTH, HEIGHT, `Confidence in ${pool.tasks[first]} against ${pool.tasks[second]}`);
-  const x = scale([0, 1], [LEFT, RIGHT]);
-  const y = scale([0, 1], [BOTTOM, TOP]);
-  yAxis(svg, y, TICKS, { left: LEFT, right: RIGHT });
-  xAxis(svg, x, TICKS, { bottom: BOTTOM, format: asShare });
+  const shown = pool.points.filter((p) => p.confidence[first] !== null && p.confidence[second] !== null);
+  const places = shown.map((p) => ({ ...p, x: p.confidence[first], y: p.confidence[second] }));
+  const [left, low] = [lowest(places.map((p) => p.x)), lowest(places.map((p) => p.y))];
+  const x = scale([left, 1], [LEFT, RIGHT]);
+  const y = scale([low, 1], [BOTTOM, TOP]);
+  yAxis(svg, y, ticks(low, 1), { left: LEFT, right: RIGHT });
+  xAxis(svg, x, ticks(left, 1), { bottom: BOTTOM, format: asShare });
   svg.append(
     element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, `confidence, ${pool.tasks[first]} →`),
     element("text", { x: LEFT, y: TOP - 4, class: "tick" }, `↑ confidence, ${pool.tasks[second]}`),
   );
-  const shown = pool.points.filter((p) => p.confidence[first] !== null && p.confidence[second] !== null);
-  const places = shown.map((p) => ({ ...p, x: p.confidence[first], y: p.confidence[second] }));
   drawFrontier(svg, places, x, y);
   for (const kind of ["pool", "random", "chosen"]) {
     for (const p of places.filter((place) => place.kind === kind)) svg.append(drawPoint(p, x, y));
   }
   return svg;
+}
+
+/** Where the axis of these confidences begins, so that a sure model's pool is not one dot. */
+function lowest(values) {
+  return LOWEST.find((low) => values.every((value) => value >= low));
 }
 
 function drawPoint(p, x, y) {
