@@ -1,22 +1,28 @@
 """A study from its file to its records: only what is missing is computed."""
 
+import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from analysis.errors import AnalysisError
+from analysis.sweep.claims import Claims
 from analysis.sweep.executors import Executor
 from analysis.sweep.records import Outcome, RunStore, data_hash, forget_data, run_key
 from analysis.sweep.study_file import RunConfig, Study
+
+POLL_SECONDS = 0.5  # between looks at what other sweeps compute
+Named = tuple[str, RunConfig]  # a run's key, and the run
 
 
 @dataclass(frozen=True)
 class Plan:
     """The runs of a study that were asked for, and those of them that are missing."""
 
-    wanted: tuple[tuple[str, RunConfig], ...]
-    missing: tuple[tuple[str, RunConfig], ...]
+    wanted: tuple[Named, ...]
+    missing: tuple[Named, ...]
 
 
 @dataclass
@@ -26,6 +32,7 @@ class SweepResult:
     n_wanted: int
     n_found: int
     n_finished: int = 0
+    n_by_others: int = 0  # computed by other sweeps meanwhile
     failures: list[tuple[RunConfig, str]] = field(default_factory=list)
 
 
@@ -36,6 +43,7 @@ class Finished:
     key: str
     config: RunConfig
     outcome: Outcome
+    is_by_another: bool = False  # computed by another sweep
 
 
 def plan_sweep(
@@ -65,12 +73,18 @@ def sweep(
     executor: Executor,
     *,
     on_finished: Callable[[Finished], None] = lambda finished: None,
+    on_waiting: Callable[[int], None] = lambda n_runs: None,
 ) -> SweepResult:
-    """Compute what is missing, keep each run as it ends, and return what happened."""
+    """Compute what is missing, keep each run as it ends, and return what happened.
+
+    Runs that another sweep computes at the same time are left to it; ``on_waiting`` is told how
+    many of them are awaited once nothing else is left to do.
+    """
     result = SweepResult(len(plan.wanted), len(plan.wanted) - len(plan.missing))
-    for finished in _compute(plan.missing, executor):
-        store.save(finished.key, finished.config, finished.outcome)
-        if finished.outcome.error:
+    for finished in _ended(plan.missing, store, executor, on_waiting):
+        if finished.is_by_another:
+            result.n_by_others += 1
+        elif finished.outcome.error:
             result.failures.append((finished.config, finished.outcome.error))
         else:
             result.n_finished += 1
@@ -78,9 +92,66 @@ def sweep(
     return result
 
 
-def _compute(missing: Sequence[tuple[str, RunConfig]], executor: Executor) -> Iterator[Finished]:
-    for i, outcome in executor.map([config for _, config in missing]):
-        yield Finished(missing[i][0], missing[i][1], outcome)
+def _ended(
+    missing: Sequence[Named], store: RunStore, executor: Executor, on_waiting: Callable[[int], None]
+) -> Iterator[Finished]:
+    """Yield every missing run as it ends, here or in another sweep.
+
+    What others hold is asked for again until it is finished, or free because its owner died or it
+    failed there.
+    """
+    left = list(missing)
+    n_awaited = 0
+    with store.claims() as claims:
+        while left:
+            held: list[Named] = []
+            yield from _compute(_claimed(left, held, store, claims), store, executor, claims)
+            left = []
+            for key, config in held:
+                if store.is_finished(key):
+                    yield Finished(key, config, store.read(key)[1], is_by_another=True)
+                else:
+                    left.append((key, config))
+            if left:
+                if len(left) != n_awaited:
+                    n_awaited = len(left)
+                    on_waiting(n_awaited)
+                time.sleep(POLL_SECONDS)
+
+
+def _claimed(
+    left: Sequence[Named], held: list[Named], store: RunStore, claims: Claims
+) -> Iterator[Named]:
+    """Yield the runs that are ours when their turn comes; ``held`` takes those of other sweeps."""
+    for key, config in left:
+        if not claims.take(key):
+            held.append((key, config))
+        elif store.is_finished(key):  # since the sweep was planned
+            claims.give_back(key)
+            held.append((key, config))
+        else:
+            yield key, config
+
+
+def _compute(
+    claimed: Iterator[Named], store: RunStore, executor: Executor, claims: Claims
+) -> Iterator[Finished]:
+    """Yield the runs that an executor brings, each kept before its claim ends."""
+    first = next(claimed, None)
+    if first is None:  # no executor is started for nothing
+        return
+    taken: list[Named] = []
+
+    def configs() -> Iterator[RunConfig]:
+        for named in chain([first], claimed):
+            taken.append(named)
+            yield named[1]
+
+    for i, outcome in executor.map(configs()):
+        key, config = taken[i]
+        store.save(key, config, outcome)
+        claims.give_back(key)
+        yield Finished(key, config, outcome)
 
 
 def _filtered(runs: list[RunConfig], only: Mapping[str, Sequence[str]]) -> list[RunConfig]:

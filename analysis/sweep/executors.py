@@ -2,7 +2,7 @@
 
 import os
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
@@ -17,15 +17,18 @@ MAX_TRIES = 3  # of a run whose process died under it
 
 
 class Executor(Protocol):
-    """Computes runs and yields their outcomes as they come, in any order."""
+    """Computes runs and yields their outcomes as they come, in any order.
 
-    def map(self, runs: Sequence[RunConfig]) -> Iterator[tuple[int, Outcome]]: ...
+    Runs are taken one by one as there is room for them: what is not taken, another sweep may take.
+    """
+
+    def map(self, runs: Iterable[RunConfig]) -> Iterator[tuple[int, Outcome]]: ...
 
 
 class SerialExecutor:
     """One run after the other in this process."""
 
-    def map(self, runs: Sequence[RunConfig]) -> Iterator[tuple[int, Outcome]]:
+    def map(self, runs: Iterable[RunConfig]) -> Iterator[tuple[int, Outcome]]:
         """Yield each run's number and outcome."""
         for i, config in enumerate(runs):
             yield i, execute(config)
@@ -39,55 +42,55 @@ class ProcessExecutor:
         self.n_workers = n_workers
         self.threads = threads
 
-    def map(self, runs: Sequence[RunConfig]) -> Iterator[tuple[int, Outcome]]:
+    def map(self, runs: Iterable[RunConfig]) -> Iterator[tuple[int, Outcome]]:
         """Yield each run's number and outcome; a run whose process died is tried again.
 
         Nobody knows which run killed a process: all that were under way are tried alone, so that
         one that always kills takes no other with it.
         """
-        pending = list(range(len(runs)))
-        while pending:
-            started: set[int] = set()
-            done: set[int] = set()
-            for i, outcome in self._map_until_broken(runs, pending, started):
-                done.add(i)
+        waiting = enumerate(runs)
+        under_way: dict[int, RunConfig] = {}
+        while True:
+            for i, outcome in self._map_until_broken(waiting, under_way):
                 yield i, outcome
-            for i in sorted(started - done):
-                yield i, self._try_alone(runs[i])
-            pending = [i for i in pending if i not in started]
+            if not under_way:
+                return
+            for i in sorted(under_way):
+                yield i, self._try_alone(under_way.pop(i))
 
     def _try_alone(self, config: RunConfig) -> Outcome:
         """Return a run's outcome, which may be that its process dies every time."""
         one = ProcessExecutor(1, threads=self.threads)
         for _ in range(MAX_TRIES - 1):
-            for _, outcome in one._map_until_broken([config], [0], set()):
+            for _, outcome in one._map_until_broken(iter([(0, config)]), {}):
                 return outcome
         return Outcome([], 0.0, 0.0, f"Its process died {MAX_TRIES} times.")
 
     def _map_until_broken(
-        self, runs: Sequence[RunConfig], pending: Sequence[int], started: set[int]
+        self, waiting: Iterator[tuple[int, RunConfig]], under_way: dict[int, RunConfig]
     ) -> Iterator[tuple[int, Outcome]]:
-        """Yield outcomes until all are there or a process dies; ``started`` takes the runs in."""
+        """Yield outcomes until all are there or a process dies; ``under_way`` keeps the rest."""
         from joblib.externals.loky import ProcessPoolExecutor
 
         pool = ProcessPoolExecutor(
             self.n_workers, initializer=_join, initargs=(self.threads, os.getpid())
         )
         try:
-            waiting = iter(pending)
             futures: dict[Future[Outcome], int] = {}
             while True:
-                for i in waiting:
-                    started.add(i)
-                    futures[pool.submit(execute, runs[i])] = i
-                    if len(futures) >= 2 * self.n_workers:
+                for i, config in waiting:
+                    under_way[i] = config
+                    futures[pool.submit(execute, config)] = i
+                    if len(futures) > self.n_workers:  # one is ready for whoever ends first
                         break
                 if not futures:
                     return
                 finished, _ = wait(futures, return_when=FIRST_COMPLETED)
                 for future in finished:
                     i = futures.pop(future)
-                    yield i, future.result()
+                    outcome = future.result()
+                    del under_way[i]
+                    yield i, outcome
         except BrokenProcessPool:
             return
         finally:
@@ -102,7 +105,7 @@ class RayExecutor:
         self.address = address
         self.threads = threads
 
-    def map(self, runs: Sequence[RunConfig]) -> Iterator[tuple[int, Outcome]]:
+    def map(self, runs: Iterable[RunConfig]) -> Iterator[tuple[int, Outcome]]:
         """Yield each run's number and outcome as the cluster brings them."""
         ray = _import_ray()
         own = not ray.is_initialized()
@@ -114,27 +117,44 @@ class RayExecutor:
             if own:
                 ray.shutdown()
 
-    def _map(self, ray: Any, runs: Sequence[RunConfig]) -> Iterator[tuple[int, Outcome]]:
+    def _map(self, ray: Any, runs: Iterable[RunConfig]) -> Iterator[tuple[int, Outcome]]:
         remote = ray.remote(num_cpus=self.threads, max_retries=MAX_TRIES - 1)(_execute_pinned)
         shipped: dict[str, Any] = {}
-        numbers = {}
-        for i, config in enumerate(runs):
-            kind = get_kind(config.kind)
-            key = data_key(kind, config.settings)
-            try:
-                if key not in shipped:
-                    shipped[key] = ray.put(shared_data(kind, config.settings, config.data))
-            except Exception:  # noqa: BLE001  (a run without its data is reported, others go on)
-                yield i, Outcome([], 0.0, 0.0, traceback.format_exc())
-                continue
-            numbers[remote.remote(config, shipped[key], self.threads)] = i
-        while numbers:
-            (reference,), _ = ray.wait(list(numbers), num_returns=1)
-            i = numbers.pop(reference)
+        under_way: dict[Any, int] = {}
+        waiting = enumerate(runs)
+        while True:
+            room = self._room(ray)
+            for i, config in waiting:
+                try:
+                    data = _ship(ray, config, shipped)
+                except Exception:  # noqa: BLE001  (a run without its data is reported, others go on)
+                    yield i, Outcome([], 0.0, 0.0, traceback.format_exc())
+                    continue
+                under_way[remote.remote(config, data, self.threads)] = i
+                if len(under_way) >= room:
+                    break
+            if not under_way:
+                return
+            (reference,), _ = ray.wait(list(under_way), num_returns=1)
+            i = under_way.pop(reference)
             try:
                 yield i, ray.get(reference)
             except ray.exceptions.RayError as error:
                 yield i, Outcome([], 0.0, 0.0, f"The cluster lost this run: {error}")
+
+    def _room(self, ray: Any) -> int:
+        """Return how many runs the cluster holds: those it computes and as many that are ready."""
+        n_at_once = ray.cluster_resources().get("CPU", 1) / self.threads
+        return max(2, int(2 * n_at_once))
+
+
+def _ship(ray: Any, config: RunConfig, shipped: dict[str, Any]) -> Any:
+    """Return the reference of a run's data, which is sent to the cluster once."""
+    kind = get_kind(config.kind)
+    key = data_key(kind, config.settings)
+    if key not in shipped:
+        shipped[key] = ray.put(shared_data(kind, config.settings, config.data))
+    return shipped[key]
 
 
 def _check_counts(n_workers: int, threads: int) -> None:

@@ -32,6 +32,12 @@ class Progress:
             self._out.write(line + "\n")
         self._out.flush()
 
+    def wait_for(self, n_runs: int) -> None:
+        """Say that other sweeps have the rest in hand."""
+        line = f"{self.n_done}/{self.n} waiting for {n_runs} that another sweep computes"
+        self._out.write(f"\r\x1b[2K{line}" if self._out.isatty() else line + "\n")
+        self._out.flush()
+
 
 def as_duration(seconds: float) -> str:
     """Return a length of time as people say it."""

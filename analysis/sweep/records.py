@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from analysis.sweep.claims import Claims
 from analysis.sweep.kinds import Row, get_kind
 from analysis.sweep.study_file import RunConfig
 
@@ -70,6 +71,10 @@ class RunStore:
         self.directory = directory
         (directory / "runs").mkdir(parents=True, exist_ok=True)
         (directory / "failures").mkdir(exist_ok=True)
+
+    def claims(self) -> Claims:
+        """Return a way to claim runs while they are computed."""
+        return Claims(self.directory / "claims")
 
     def is_finished(self, key: str) -> bool:
         """Return whether a run is there; a run that is there is whole."""

@@ -80,7 +80,7 @@ class Command(BaseCommand):
             record_run(row, finished)
             progress.advance(finished.config.label(dict.fromkeys(study.varying)))
 
-        return sweep(plan, store, executor, on_finished=keep)
+        return sweep(plan, store, executor, on_finished=keep, on_waiting=progress.wait_for)
 
     def _estimate(
         self, study: Study, plan: Plan, store: RunStore, row: StudyRow, n_workers: int
@@ -104,9 +104,10 @@ class Command(BaseCommand):
         )
 
     def _summarise(self, study: Study, result: SweepResult) -> None:
+        others = f"{result.n_by_others} by another sweep, " if result.n_by_others else ""
         self.stdout.write(
             f"{result.n_wanted} runs: {result.n_found} found, {result.n_finished} computed, "
-            f"{len(result.failures)} failed."
+            f"{others}{len(result.failures)} failed."
         )
         for config, error in result.failures:
             self.stderr.write(f"\nfailed: {config.label(dict.fromkeys(study.varying))}\n{error}")
