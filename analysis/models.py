@@ -21,9 +21,10 @@ class Study(models.Model):
 
 
 class Run(models.Model):
-    """One run of a study."""
+    """One run of a study, from the sweep that first wanted it on."""
 
     class State(models.TextChoices):
+        MISSING = "missing"
         FINISHED = "finished"
         FAILED = "failed"
 

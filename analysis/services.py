@@ -17,7 +17,7 @@ def run_store() -> RunStore:
 
 
 def record_study(study: Study) -> StudyRow:
-    """Return the study's row, brought up to date with its file.
+    """Return the study's row, brought up to date with its file, with a row for every run it wants.
 
     Runs that the file no longer wants are kept, and left out of reports.
     """
@@ -31,10 +31,25 @@ def record_study(study: Study) -> StudyRow:
             "varying": list(study.varying),
         },
     )
-    wanted = {run_key(config) for config in study.runs()}
-    for run in row.runs.all():
-        if run.is_wanted != (run.key in wanted):
-            row.runs.filter(pk=run.pk).update(is_wanted=run.key in wanted)
+    wanted = {run_key(config): config for config in study.runs()}
+    known = dict(row.runs.values_list("key", "is_wanted"))
+    for key, is_wanted in known.items():
+        if is_wanted != (key in wanted):
+            row.runs.filter(key=key).update(is_wanted=key in wanted)
+    Run.objects.bulk_create(
+        (
+            Run(
+                study=row,
+                key=key,
+                settings=config.settings,
+                seed=config.seed,
+                state=Run.State.MISSING,
+            )
+            for key, config in wanted.items()
+            if key not in known
+        ),
+        ignore_conflicts=True,  # another sweep of the study may do the same
+    )
     return row
 
 
@@ -47,19 +62,23 @@ def record_found(row: StudyRow, plan: Plan, store: RunStore) -> None:
 
 
 def record_run(row: StudyRow, finished: Finished) -> Run:
-    """Keep what a run brought; a run that failed before and now finished is replaced."""
+    """Keep what a run brought; a run that failed before and now finished is replaced.
+
+    Other studies that want the same run have it too.
+    """
     outcome = finished.outcome
+    brought = {
+        "state": Run.State.FAILED if outcome.error else Run.State.FINISHED,
+        "final": outcome.final,
+        "error": outcome.error,
+        "seconds": outcome.seconds,
+        "cpu_seconds": outcome.cpu_seconds,
+    }
     run, _ = Run.objects.update_or_create(
         study=row,
         key=finished.key,
-        defaults={
-            "settings": finished.config.settings,
-            "seed": finished.config.seed,
-            "state": Run.State.FAILED if outcome.error else Run.State.FINISHED,
-            "final": outcome.final,
-            "error": outcome.error,
-            "seconds": outcome.seconds,
-            "cpu_seconds": outcome.cpu_seconds,
-        },
+        defaults={"settings": finished.config.settings, "seed": finished.config.seed, **brought},
     )
+    if not outcome.error:
+        Run.objects.filter(key=finished.key).exclude(state=Run.State.FINISHED).update(**brought)
     return run

@@ -10,7 +10,7 @@ from analysis.models import Study
 from analysis.report.presenting import sections
 from analysis.report.tables import StudyReport
 from analysis.report.writing import as_csv
-from analysis.selectors import finished_runs, study_report
+from analysis.selectors import study_report, study_rows
 from annotation.models import Role
 from annotation.pages.frame import render_in_project
 from annotation.selectors.access import get_project
@@ -21,12 +21,8 @@ from annotation.selectors.access import get_project
 def studies(request: HttpRequest, project_id: int) -> HttpResponse:
     """List the studies of this server; only admins see them, as they may hold any data."""
     project = get_project(request.user, project_id, at_least=Role.CURATOR)
-    rows = (
-        Study.objects.order_by("-created_at") if request.user.is_superuser else Study.objects.none()
-    )
-    context = {
-        "rows": [{"study": row, "n_runs": finished_runs(row).count()} for row in rows],
-    }
+    rows = study_rows() if request.user.is_superuser else []
+    context = {"rows": rows}
     return render_in_project(request, "analysis/studies.html", project, "studies", context)
 
 

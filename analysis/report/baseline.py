@@ -52,6 +52,8 @@ def against_baseline(
     Where the baseline was run in several ways, each configuration is judged against the one that
     differs least from it, on the same data: ``data_keys`` are the settings that say which.
     """
+    if not baseline:
+        return None
     found: dict[str, _Configuration] = {}
     for run in runs:
         name = configuration_name(run.settings, varying, defaults)

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.report.baseline import LEVEL, AgainstBaseline, is_better
+from analysis.report.completeness import gap_table, gap_words
 from analysis.report.statistics import Comparison
 from analysis.report.tables import StudyReport
 
 Table = list[list[str]]
 PLACES = {"within": "on the single task", "across": "on the other tasks", "mean": "on the mean"}
+GAPS = "Configurations that lack runs"
 OVERLAPS = "Shared in the first selection"
 WIN_RATES = "Chosen for all tasks, against chosen for one: won"
 WIN_RATE_WORDS = "Shares of rounds and seeds after the first choice; equal scores count half."
@@ -27,8 +29,17 @@ class Section:
 
 def sections(report: StudyReport) -> list[Section]:
     """Return all parts of a report that have something to show, the verdict before the details."""
-    if not report.n_runs:
-        return []
+    parts = []
+    if report.gaps:
+        n_named = len({*report.names.values(), *report.gaps})
+        words = gap_words(report.gaps, n_named, report.unjudged)
+        parts.append(Section(GAPS, gap_table(report.gaps), (words,)))
+    if report.n_runs:
+        parts += _findings(report)
+    return [part for part in parts if len(part.table) > 1]
+
+
+def _findings(report: StudyReport) -> list[Section]:
     parts = [Section("Scores", score_table(report), ("Mean and 95 % interval over seeds.",))]
     if report.verdict:
         words = tuple(verdict_lines(report.verdict))
@@ -48,7 +59,7 @@ def sections(report: StudyReport) -> list[Section]:
         for metric in report.main_metrics
         if metric != report.across  # what was spent is nobody's merit
     ]
-    return [part for part in parts if len(part.table) > 1]
+    return parts
 
 
 def score_table(report: StudyReport, metrics: Sequence[str] = ()) -> Table:
@@ -60,7 +71,9 @@ def score_table(report: StudyReport, metrics: Sequence[str] = ()) -> Table:
     for group in groups:
         means = report.scores[group]
         cells = [str(means[m]) if m in means else "" for m in shown]
-        lines.append([report.names[group], *cells, str(len(means[first].points))])
+        name, n_runs = report.names[group], str(len(means[first].points))
+        gap = report.gaps.get(name)
+        lines.append([name, *cells, f"{n_runs} of {gap.n_wanted}" if gap else n_runs])
     return lines
 
 

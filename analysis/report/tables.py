@@ -9,6 +9,7 @@ from typing import Any
 from analysis.errors import AnalysisError
 from analysis.report.across_tasks import WinRates, win_rates
 from analysis.report.baseline import AgainstBaseline, against_baseline
+from analysis.report.completeness import AbsentRun, Gap, absence_line, find_gaps, missing_baseline
 from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.statistics import Comparison, Mean, compare_paired, mean_with_interval, overlap
 
@@ -36,7 +37,14 @@ class StudyReport:
     verdict: AgainstBaseline | None = None
     win_rates: dict[str, WinRates] = field(default_factory=dict)  # by configuration
     asides: tuple[str, ...] = ()  # metrics that have a table of their own and no curve
-    n_failed: int = 0  # runs that the study wants and that raised
+    absent: tuple[AbsentRun, ...] = ()  # runs that the study wants and that are not finished
+    gaps: dict[str, Gap] = field(default_factory=dict)  # configurations that lack runs
+    unjudged: str = ""  # the baseline, where it is not complete and so judges nobody
+
+    @property
+    def absence(self) -> str:
+        """Return how many runs are missing, in a sentence; empty where none is."""
+        return absence_line(self.absent, self.n_runs)
 
     @property
     def main_metrics(self) -> tuple[str, ...]:
@@ -62,7 +70,7 @@ def build_report(
     baseline: Mapping[str, Any] | None = None,
     asides: Sequence[str] = (),
     data_keys: Sequence[str] = (),
-    n_failed: int = 0,
+    absent: Sequence[AbsentRun] = (),
 ) -> StudyReport:
     """Return the tables, curves and comparisons of a study's finished runs.
 
@@ -72,7 +80,8 @@ def build_report(
     ``baseline`` are the settings of the yardstick that every configuration is judged against.
     ``asides`` are last words of metrics that are shown apart, like the calibration of a model.
     ``data_keys`` are the settings that say which data a run is about: runs are judged against the
-    baseline, and for all tasks against for one, only on the same.
+    baseline, and for all tasks against for one, only on the same. ``absent`` are wanted runs that
+    are not finished: a configuration that lacks one is shown, and judged against nothing.
     """
     defaults = defaults or {}
     main = compared or (varying[0] if varying else "")
@@ -82,6 +91,11 @@ def build_report(
     metrics = _metrics(runs)
     judged = [metric for metric in metrics if metric.rpartition(" ")[2] not in asides]
     shown = tuple(name for name in varying if name == main or name not in replicates)
+    gaps = find_gaps(runs, absent, shown, defaults)
+    complete = [r for r in runs if configuration_name(r.settings, shown, defaults) not in gaps]
+    verdict = against_baseline(
+        complete, varying, baseline=baseline or {}, defaults=defaults, data_keys=data_keys
+    )
     return StudyReport(
         name=name,
         description=description,
@@ -91,7 +105,7 @@ def build_report(
         metrics=metrics,
         scores=_scores(runs, shown, metrics),
         curves={metric: _curves(runs, shown, metric) for metric in judged},
-        comparisons={metric: _comparisons(runs, main, varying, metric) for metric in judged},
+        comparisons={metric: _comparisons(complete, main, varying, metric) for metric in judged},
         compared=main,
         overlaps=_overlaps(runs, shown, varying, defaults),
         cpu_seconds=sum(run.outcome.cpu_seconds for run in runs),
@@ -99,14 +113,12 @@ def build_report(
             _group(run, shown): configuration_name(run.settings, shown, defaults) for run in runs
         },
         across=_across(runs),
-        win_rates=win_rates(runs, varying, defaults, data_keys),
+        win_rates=win_rates(complete, varying, defaults, data_keys),
         asides=tuple(metric for metric in metrics if metric not in judged),
-        verdict=against_baseline(
-            runs, varying, baseline=baseline, defaults=defaults, data_keys=data_keys
-        )
-        if baseline
-        else None,
-        n_failed=n_failed,
+        verdict=verdict,
+        absent=tuple(absent),
+        gaps=gaps,
+        unjudged=missing_baseline(absent, baseline or {}) if verdict is None else "",
     )
 
 

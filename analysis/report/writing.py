@@ -99,8 +99,7 @@ def _introduction(report: StudyReport) -> list[str]:
     if report.note:
         lines.append(f"Scaled down: {report.note}.")
     lines.append(f"{report.n_runs} runs, {report.cpu_seconds:.0f} CPU seconds.")
-    if report.n_failed:
-        lines.append(f"{report.n_failed} more failed: run_sweep tries them again.")
+    lines.append(report.absence)
     return [line for line in lines if line]
 
 

@@ -123,3 +123,38 @@ def test_a_report_tells_of_the_runs_that_the_study_file_wants_now(tmp_path, caps
     assert swept(1, 2) == [1, 2]
     assert swept(2, 3) == [2, 3]
     assert swept(1, 2) == [1, 2]  # what was computed before is known again
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_tells_which_wanted_runs_are_missing_or_failed(tmp_path, capsys, settings):
+    settings.TANDEM_HOME = tmp_path
+    path = tmp_path / "partly.toml"
+    path.write_text(
+        'name = "partly"\nkind = "trivial"\nseeds = [0, 1, 2]\n'
+        "[factors]\nlevel = [1, 2]\n[settings]\nfails_on = 0\n"
+    )
+    with pytest.raises(CommandError, match="1 runs failed"):
+        _run(capsys, "run_sweep", str(path), "--executor", "serial", "--limit", "1")
+    with pytest.raises(CommandError, match="no finished run yet. 6 of 6 runs missing: 5 not comp"):
+        call_command("report", "partly")
+    with pytest.raises(CommandError, match="2 runs failed"):
+        _run(capsys, "run_sweep", str(path), "--executor", "serial", "--limit", "4")
+    printed = _run(capsys, "report", "partly")
+    assert "4 of 6 runs missing: 2 not computed yet, 2 failed." in printed
+    assert "| 2 | 1 of 3 | seed 2 | seed 0 | RuntimeError: asked to fail on seed 0 |" in printed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_another_study_computes_is_there_for_all_that_want_it(
+    tmp_path, capsys, settings
+):
+    settings.TANDEM_HOME = tmp_path
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.toml").write_text(
+            f'name = "{name}"\nkind = "trivial"\nseeds = [0, 1]\n'
+        )
+    run = ("run_sweep", "--executor", "serial")
+    _run(capsys, *run, str(tmp_path / "first.toml"), "--limit", "1")
+    assert "1 of 2 runs missing" in _run(capsys, "report", "first")
+    _run(capsys, *run, str(tmp_path / "second.toml"))
+    assert "missing" not in _run(capsys, "report", "first")

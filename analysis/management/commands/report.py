@@ -29,7 +29,7 @@ class Command(BaseCommand):
         except AnalysisError as error:
             raise CommandError(str(error)) from error
         if not report.n_runs:
-            raise CommandError(f"'{study}' has no finished run yet: run_sweep computes them.")
+            raise CommandError(f"'{study}' has no finished run yet. {report.absence}")
         if options["output"] is None:
             self.stdout.write(as_markdown(report))
             return

@@ -69,12 +69,6 @@ def test_only_what_varies_can_be_compared():
         build_report(RUNS, name="toy", varying=["strategy"], compared="decision")
 
 
-def test_runs_that_failed_are_told():
-    report = build_report(RUNS, name="toy", varying=["strategy"], n_failed=2)
-    assert "2 more failed: run_sweep tries them again." in as_markdown(report)
-    assert "2 more failed" in as_html(report)
-
-
 def test_runs_are_paired_by_seed_and_only_where_both_have_it():
     runs = [*RUNS, _run("RANDOM", 2, 0.9)]
     report = build_report(runs, name="toy", varying=["strategy"])
