@@ -8,6 +8,8 @@ from typing import Any
 from analysis.errors import AnalysisError
 
 Table = Mapping[str, Any]
+LONGEST_NAME = 120  # as its column
+LARGEST_SEED = 2**31 - 1  # as its column
 
 
 def as_table(value: Any, where: str) -> dict[str, Any]:
@@ -46,9 +48,12 @@ def as_zip(value: Any, where: str) -> dict[str, list[Any]]:
 def as_seeds(value: Any, where: str) -> tuple[int, ...]:
     """Return distinct whole numbers from 0 on."""
     seeds = value if isinstance(value, list) else [value]
-    are_whole = all(type(seed) is int and seed >= 0 for seed in seeds)
+    are_whole = all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in seeds)
     if not isinstance(value, list) or not seeds or not are_whole or len(set(seeds)) != len(seeds):
-        raise AnalysisError(f"{where}: seeds are distinct whole numbers, not {value!r}.")
+        raise AnalysisError(
+            f"{where}: seeds are distinct whole numbers from 0 to {LARGEST_SEED} in a list, for "
+            f"example seeds = [0, 1, 2], not {value!r}."
+        )
     return tuple(seeds)
 
 
@@ -57,6 +62,14 @@ def as_text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise AnalysisError(f"{where} must be a text, not {value!r}.")
     return value
+
+
+def as_name(value: Any, where: str) -> str:
+    """Return a text that studies are listed and asked for by."""
+    name = as_text(value, where)
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise AnalysisError(f"{where} must have 1 to {LONGEST_NAME} characters, not {len(name)}.")
+    return name
 
 
 def refuse_unknown(table: Table, known: set[str], where: str) -> None:
@@ -77,6 +90,18 @@ def refuse_two_places(tables: Iterable[Table], where: str) -> None:
             f"{where}: '{twice[0]}' varies in two places; name it in factors, in one [[zip]], or "
             "in the [[list]]."
         )
+
+
+def refuse_fixed(settings: Table, tables: Iterable[Table], where: str) -> None:
+    """Refuse a setting that is fixed and varies: the fixed value would silently be lost."""
+    for table in tables:
+        for name in table:
+            if name in settings:
+                raise AnalysisError(
+                    f"{where}: '{name}' is {settings[name]!r} in settings and varies too; name it "
+                    "in one of them. To fix it at a scale, give its factor one value there: "
+                    f"[scales.NAME.factors] {name} = [{settings[name]!r}]."
+                )
 
 
 def refuse_repeated(combinations: Sequence[Table], varying: Sequence[str], where: str) -> None:

@@ -11,11 +11,13 @@ from analysis.errors import AnalysisError
 from analysis.sweep.kinds import StudyKind, get_kind
 from analysis.sweep.study_checks import (
     as_lists,
+    as_name,
     as_seeds,
     as_table,
     as_tables,
     as_text,
     as_zip,
+    refuse_fixed,
     refuse_repeated,
     refuse_two_places,
     refuse_unknown,
@@ -103,7 +105,7 @@ def parse_study(
         raise AnalysisError(f"{where}: a study names its kind, for example kind = 'bandit'.")
     chosen = _at_scale(content, scale, where)
     study = Study(
-        name=as_text(content.get("name", default_name), f"{where}: name"),
+        name=as_name(content.get("name", default_name), f"{where}: name"),
         kind=get_kind(str(content["kind"])),
         description=as_text(content.get("description", ""), f"{where}: description"),
         seeds=as_seeds(chosen.get("seeds", [0]), where),
@@ -115,6 +117,7 @@ def parse_study(
         note=as_text(chosen.get("note", ""), f"{where}: note"),
     )
     together = {name: None for choice in study.choices for name in choice}
+    refuse_fixed(study.settings, [study.factors, *study.zips], where)
     refuse_two_places([study.factors, *study.zips, together], where)
     varying = tuple(name for table in (study.factors, *study.zips, together) for name in table)
     refuse_repeated(study.combinations(), varying, where)

@@ -54,6 +54,17 @@ def test_a_scale_replaces_what_it_names_and_keeps_the_rest():
         ({"kind": "trivial", "factors": {"level": []}}, "must be a list of values"),
         ({"kind": "trivial", "settings": []}, "settings must be a table"),
         ({"kind": "trivial", "name": 3}, "name must be a text, not 3"),
+        ({"kind": "trivial", "name": " "}, "name must have 1 to 120 characters"),
+        ({"kind": "trivial", "name": "x" * 121}, "must have 1 to 120 characters, not 121"),
+        (
+            {"kind": "trivial", "settings": {"level": 5}, "factors": {"level": [1, 2]}},
+            "'level' is 5 in settings and varies too",
+        ),
+        (
+            {"kind": "trivial", "settings": {"level": 5}, "zip": [{"level": [1, 2]}]},
+            "'level' is 5 in settings and varies too",
+        ),
+        ({"kind": "trivial", "seeds": [2**31]}, "from 0 to 2147483647"),
         ({"kind": "trivial", "scales": {"small": {"sedes": [0]}}}, "small: unknown key 'sedes'"),
         ({"kind": "trivial", "seeds": 3}, "distinct whole numbers"),
         ({"kind": "trivial", "seeds": [True]}, "distinct whole numbers"),
@@ -124,6 +135,12 @@ def test_settings_that_no_run_could_use_are_refused_before_any_run(kind, setting
     content = {"kind": kind, "settings": {**files, **settings}}
     with pytest.raises(AnalysisError, match=message):
         parse_study(content, where="x.toml")
+
+
+def test_a_scale_that_fixes_what_varies_is_not_ignored():
+    scales = {"small": {"settings": {"level": 1}}}
+    with pytest.raises(AnalysisError, match=r"\[scales.NAME.factors\] level = \[1\]"):
+        _study("small", factors={"level": [1, 2]}, scales=scales)
 
 
 def test_an_unknown_scale_names_the_known_ones():
