@@ -1,6 +1,7 @@
 """A progress bar with the time left."""
 
 import time
+from shutil import get_terminal_size
 from typing import TextIO
 
 WIDTH = 24
@@ -15,6 +16,11 @@ class Progress:
         self._out = out
         self._started = time.perf_counter()
 
+    def start(self) -> None:
+        """Show on a terminal that work has begun: a first run may take minutes."""
+        if self.n and self._out.isatty():
+            self._show(f"[{'.' * WIDTH}] 0/{self.n}")
+
     def advance(self, label: str) -> None:
         """Count one more finished run and show it."""
         self.n_done += 1
@@ -25,17 +31,20 @@ class Progress:
             f"[{'#' * filled}{'.' * (WIDTH - filled)}] {self.n_done}/{self.n} "
             f"{as_duration(left)} left  {label}"
         )
-        if self._out.isatty():
-            end = "\n" if self.n_done == self.n else ""
-            self._out.write(f"\r\x1b[2K{line}{end}")
-        else:
-            self._out.write(line + "\n")
-        self._out.flush()
+        self._show(line)
 
     def wait_for(self, n_runs: int) -> None:
         """Say that other sweeps have the rest in hand."""
-        line = f"{self.n_done}/{self.n} waiting for {n_runs} that another sweep computes"
-        self._out.write(f"\r\x1b[2K{line}" if self._out.isatty() else line + "\n")
+        self._show(f"{self.n_done}/{self.n} waiting for {n_runs} that another sweep computes")
+
+    def _show(self, line: str) -> None:
+        """Write over the last line of a terminal, cut to its width; elsewhere write one more."""
+        if self._out.isatty():
+            width = get_terminal_size().columns - 1
+            end = "\n" if self.n_done == self.n else ""
+            self._out.write(f"\r\x1b[2K{line[:width]}{end}")
+        else:
+            self._out.write(line + "\n")
         self._out.flush()
 
 

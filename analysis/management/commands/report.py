@@ -15,15 +15,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="the study's name, as its file gives it")
-        parser.add_argument("--scale", default="")
+        parser.add_argument("--scale", default="", help="the scale it was swept at")
         parser.add_argument("--compare", help="the setting whose values are compared in pairs")
         parser.add_argument("-o", "--output", type=Path, help="directory for all forms")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(name=options["study"], scale=options["scale"]).first()
         if study is None:
-            known = ", ".join(str(row) for row in Study.objects.order_by("name")) or "none"
-            raise CommandError(f"No study '{options['study']}' was swept. Known: {known}.")
+            raise CommandError(_not_swept(options["study"], options["scale"]))
         try:
             report = study_report(study, compared=options["compare"])
         except AnalysisError as error:
@@ -35,3 +34,12 @@ class Command(BaseCommand):
             return
         for path in write_report(report, options["output"]):
             self.stdout.write(str(path))
+
+
+def _not_swept(name: str, scale: str) -> str:
+    """Return that a study is unknown, and what to ask for instead."""
+    wanted = f"{name} --scale {scale}" if scale else name
+    rows = Study.objects.order_by("name", "scale")
+    known = [f"{row.name} --scale {row.scale}" if row.scale else row.name for row in rows]
+    remedy = f"Known: {', '.join(known)}" if known else "run_sweep FILE computes one"
+    return f"No study '{wanted}' was swept. {remedy}."

@@ -63,8 +63,10 @@ class Command(BaseCommand):
             plan = plan_sweep(study, store, only=_pairs(options["only"]), limit=options["limit"])
             row = record_study(study)
             record_found(row, plan, store)
+            if study.note:
+                self.stdout.write(f"Scaled down: {study.note}.")
             if options["dry_run"]:
-                self._estimate(study, plan, store, row, options["workers"])
+                self._estimate(study, plan, store, row, options)
                 return
             result = self._sweep(study, plan, store, row, executor)
         except AnalysisError as error:
@@ -75,6 +77,7 @@ class Command(BaseCommand):
         self, study: Study, plan: Plan, store: RunStore, row: StudyRow, executor: Any
     ) -> SweepResult:
         progress = Progress(len(plan.missing), sys.stderr)
+        progress.start()
 
         def keep(finished: Finished) -> None:
             record_run(row, finished)
@@ -83,7 +86,12 @@ class Command(BaseCommand):
         return sweep(plan, store, executor, on_finished=keep, on_waiting=progress.wait_for)
 
     def _estimate(
-        self, study: Study, plan: Plan, store: RunStore, row: StudyRow, n_workers: int
+        self,
+        study: Study,
+        plan: Plan,
+        store: RunStore,
+        row: StudyRow,
+        options: dict[str, Any],
     ) -> None:
         for key, config in plan.wanted:
             mark = "done" if store.is_finished(key) else "    "
@@ -100,7 +108,7 @@ class Command(BaseCommand):
         n_left = len(plan.wanted) - len(done)
         self.stdout.write(
             f"{len(plan.wanted)} runs, {n_left} left. One took {as_duration(seconds)}: about "
-            f"{as_duration(n_left * seconds / n_workers)} with {n_workers} workers."
+            f"{_time_left(n_left, seconds, options)}."
         )
 
     def _summarise(self, study: Study, result: SweepResult) -> None:
@@ -115,6 +123,15 @@ class Command(BaseCommand):
             raise CommandError(f"{len(result.failures)} runs failed; their tracebacks are above.")
         scale = f" --scale {study.scale}" if study.scale else ""
         self.stdout.write(f"Report: manage.py report {study.name}{scale}")
+
+
+def _time_left(n_left: int, seconds: float, options: dict[str, Any]) -> str:
+    """Return how long the rest takes where it will be computed."""
+    if options["executor"] == "ray":
+        return f"{as_duration(n_left * seconds)} divided by the runs that the cluster does at once"
+    n_workers = options["workers"] if options["executor"] == "processes" else 1
+    together = -(-n_left // n_workers) * seconds
+    return f"{as_duration(together)} with {n_workers} worker{'s' if n_workers > 1 else ''}"
 
 
 def _pairs(only: list[str]) -> dict[str, list[str]]:
