@@ -3,10 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 from analysis.report.runs import ReportRun, configuration_name
 
+LONGEST_ERROR = 120  # characters; the whole traceback is kept with the run
 MOST_NAMED = 8  # seeds in one cell of a table
 
 
@@ -71,7 +73,7 @@ def gap_table(gaps: Mapping[str, Gap]) -> list[list[str]]:
     """Return which configurations lack which runs, and what the failed ones said last."""
     lines = [["configuration", "runs", "not computed yet", "failed", "last error"]]
     for name, gap in gaps.items():
-        errors = [run.error.strip().splitlines()[-1] for run in gap.failed]
+        errors = [_last_line(run.error) for run in gap.failed]
         there = f"{gap.n_finished} of {gap.n_wanted}"
         cells = [_which(gap.not_computed), _which(gap.failed), *errors[-1:]]
         lines.append([name, there, *cells, *[""] * (3 - len(cells))])
@@ -97,6 +99,10 @@ def missing_baseline(absent: Sequence[AbsentRun], baseline: Mapping[str, Any]) -
         if baseline and all(run.settings.get(name) == value for name, value in baseline.items()):
             return ", ".join(map(str, baseline.values()))
     return ""
+
+
+def _last_line(error: str) -> str:
+    return shorten(error.strip().splitlines()[-1], LONGEST_ERROR, placeholder=" ...")
 
 
 def _which(absent: Sequence[AbsentRun]) -> str:

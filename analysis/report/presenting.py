@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analysis.report.baseline import LEVEL, AgainstBaseline, is_better
 from analysis.report.completeness import gap_table, gap_words
 from analysis.report.statistics import Comparison
-from analysis.report.tables import StudyReport
+from analysis.report.tables import Group, StudyReport
 
 Table = list[list[str]]
 PLACES = {"within": "on the single task", "across": "on the other tasks", "mean": "on the mean"}
@@ -63,10 +63,17 @@ def _findings(report: StudyReport) -> list[Section]:
 
 
 def score_table(report: StudyReport, metrics: Sequence[str] = ()) -> Table:
-    """Return one line for each combination of what varies, best first on the first metric."""
+    """Return one line for each combination of what varies, best first on the first metric.
+
+    Those that lack runs come after the complete ones: their place is not earned yet.
+    """
     shown = list(metrics or report.main_metrics)
     first = report.metrics[0]
-    groups = sorted(report.scores, key=lambda group: -report.scores[group][first].value)
+
+    def rank(group: Group) -> tuple[bool, float]:
+        return report.names[group] in report.gaps, -report.scores[group][first].value
+
+    groups = sorted(report.scores, key=rank)
     lines = [[_what_varies(report), *shown, "runs"]]
     for group in groups:
         means = report.scores[group]

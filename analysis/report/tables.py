@@ -14,6 +14,8 @@ from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.statistics import Comparison, Mean, compare_paired, mean_with_interval, overlap
 
 Group = tuple[Hashable, ...]
+Levels = dict[Hashable, dict[Group, ReportRun]]  # what is compared -> what pairs share -> run
+CONFIGURATION = "configuration"  # in place of a setting: everything that varies, as a whole
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ def build_report(
     """Return the tables, curves and comparisons of a study's finished runs.
 
     ``compared`` is the setting whose values are compared in pairs: by default the first that
-    varies. Pairs are matched over seeds and over everything else that varies. ``replicates`` are
+    varies; "configuration" compares whole combinations on the same data. Pairs are matched over
+    seeds and over everything else that varies. ``replicates`` are
     settings that only repeat the others, like the worlds of a bandit: tables average over them.
     ``baseline`` are the settings of the yardstick that every configuration is judged against.
     ``asides`` are last words of metrics that are shown apart, like the calibration of a model.
@@ -85,14 +88,23 @@ def build_report(
     """
     defaults = defaults or {}
     main = compared or (varying[0] if varying else "")
-    if main and main not in varying:
-        raise AnalysisError(f"'{main}' does not vary. These do: {', '.join(varying) or 'none'}.")
+    if main and main not in (*varying, CONFIGURATION):
+        known = ", ".join(varying) or "none"
+        raise AnalysisError(
+            f"'{main}' does not vary. These do: {known}. '{CONFIGURATION}' compares whole "
+            "combinations of them."
+        )
     runs = sorted(runs, key=lambda run: (_order(run, varying), run.seed))
     metrics = _metrics(runs)
     judged = [metric for metric in metrics if metric.rpartition(" ")[2] not in asides]
     shown = tuple(name for name in varying if name == main or name not in replicates)
     gaps = find_gaps(runs, absent, shown, defaults)
     complete = [r for r in runs if configuration_name(r.settings, shown, defaults) not in gaps]
+    if main == CONFIGURATION:
+        matched = [name for name in varying if name not in shown or name in data_keys]
+        levels = _by_configuration(complete, shown, matched, defaults)
+    else:
+        levels = _by_level(complete, main, varying)
     verdict = against_baseline(
         complete, varying, baseline=baseline or {}, defaults=defaults, data_keys=data_keys
     )
@@ -105,7 +117,7 @@ def build_report(
         metrics=metrics,
         scores=_scores(runs, shown, metrics),
         curves={metric: _curves(runs, shown, metric) for metric in judged},
-        comparisons={metric: _comparisons(complete, main, varying, metric) for metric in judged},
+        comparisons={metric: _comparisons(levels, metric) for metric in judged},
         compared=main,
         overlaps=_overlaps(runs, shown, varying, defaults),
         cpu_seconds=sum(run.outcome.cpu_seconds for run in runs),
@@ -191,10 +203,11 @@ def _curves(
     }
 
 
-def _comparisons(
-    runs: Sequence[ReportRun], main: str, varying: Sequence[str], metric: str
-) -> dict[tuple[Hashable, Hashable], Comparison]:
-    paired = _by_level(runs, main, varying, lambda run: run.final.get(metric))
+def _comparisons(levels: Levels, metric: str) -> dict[tuple[Hashable, Hashable], Comparison]:
+    paired = {
+        level: {key: run.final[metric] for key, run in runs.items() if metric in run.final}
+        for level, runs in levels.items()
+    }
     result = {}
     for first, second in combinations(paired, 2):
         common = sorted(set(paired[first]) & set(paired[second]), key=str)
@@ -230,19 +243,27 @@ def _overlaps(
     return result
 
 
-def _by_level(
-    runs: Sequence[ReportRun], main: str, varying: Sequence[str], value: Any
-) -> dict[Hashable, dict[Group, Any]]:
-    """Return level -> (everything else, seed) -> value, where there is one."""
-    if not main:
-        return {}
+def _by_level(runs: Sequence[ReportRun], main: str, varying: Sequence[str]) -> Levels:
+    """Return the runs of each value of a setting, by everything else and the seed."""
     others = [name for name in varying if name != main]
-    levels: dict[Hashable, dict[Group, Any]] = defaultdict(dict)
+    levels: Levels = defaultdict(dict)
+    for run in runs if main else ():
+        levels[_hashable(run.settings[main])][(*_group(run, others), run.seed)] = run
+    return levels
+
+
+def _by_configuration(
+    runs: Sequence[ReportRun],
+    shown: Sequence[str],
+    matched: Sequence[str],
+    defaults: Mapping[str, Any],
+) -> Levels:
+    """Return the runs of each combination, by the settings that pairs must share and the seed."""
+    levels: Levels = defaultdict(dict)
     for run in runs:
-        found = value(run)
-        if found is not None:
-            levels[_hashable(run.settings[main])][(*_group(run, others), run.seed)] = found
-    return dict(levels)
+        name = configuration_name(run.settings, shown, defaults)
+        levels[name][(*_group(run, matched), run.seed)] = run
+    return levels
 
 
 def _first_selection(run: ReportRun) -> list[int] | None:

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from analysis.report.figures import draw_curves, draw_matrix
-from analysis.report.presenting import OVERLAPS, Table, sections
+from analysis.report.presenting import OVERLAPS, Section, Table, sections
 from analysis.report.tables import StudyReport
 
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -41,10 +41,15 @@ def write_report(report: StudyReport, directory: Path) -> list[Path]:
 
 
 def as_markdown(report: StudyReport, pictures: Sequence[str] = ()) -> str:
-    """Return the report as Markdown."""
+    """Return the report as Markdown: findings, then pictures, then details."""
     parts = [f"# {report.name}", *_introduction(report)]
+    if report.absence:
+        parts.append(f"**{report.absence}**")
+    findings, details = _findings_and_details(report)
+    for section in findings:
+        parts += [f"## {section.title}", _md_table(section.table), *section.words]
     parts += [f"![{name}]({name})" for name in pictures]
-    for section in sections(report):
+    for section in details:
         parts += [f"## {section.title}", _md_table(section.table), *section.words]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -53,10 +58,14 @@ def as_html(report: StudyReport, pictures: Sequence[str] = ()) -> str:
     """Return the report as a page that needs nothing but its pictures."""
     body = [f"<h1>{escape(report.name)}</h1>"]
     body += [f"<p>{escape(text)}</p>" for text in _introduction(report)]
+    if report.absence:
+        body.append(f"<p><strong>{escape(report.absence)}</strong></p>")
+    findings, details = _findings_and_details(report)
+    for section in findings:
+        body += _html_section(section)
     body += [f'<img src="{escape(name)}" alt="{escape(name)}">' for name in pictures]
-    for section in sections(report):
-        body += [f"<h2>{escape(section.title)}</h2>", _html_table(section.table)]
-        body += [f"<p>{escape(text)}</p>" for text in section.words]
+    for section in details:
+        body += _html_section(section)
     title = escape(report.name)
     head = f'<meta charset="utf-8">{VIEWPORT}<title>{title}</title><style>{STYLE}</style>'
     page = f'<!doctype html><html lang="en"><head>{head}</head><body><main>'
@@ -99,8 +108,17 @@ def _introduction(report: StudyReport) -> list[str]:
     if report.note:
         lines.append(f"Scaled down: {report.note}.")
     lines.append(f"{report.n_runs} runs, {report.cpu_seconds:.0f} CPU seconds.")
-    lines.append(report.absence)
     return [line for line in lines if line]
+
+
+def _findings_and_details(report: StudyReport) -> tuple[list[Section], list[Section]]:
+    parts = sections(report)
+    return [p for p in parts if not p.is_aside], [p for p in parts if p.is_aside]
+
+
+def _html_section(section: Section) -> list[str]:
+    words = [f"<p>{escape(text)}</p>" for text in section.words]
+    return [f"<h2>{escape(section.title)}</h2>", _html_table(section.table), *words]
 
 
 def _md_table(table: Table) -> str:

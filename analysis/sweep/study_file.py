@@ -38,8 +38,9 @@ class RunConfig:
     data: str = ""  # hash of the data that the sweep was planned with; empty = any
 
     def label(self, factors: Mapping[str, Any]) -> str:
-        """Return the run's name among those of its study."""
-        parts = [f"{name}={self.settings[name]}" for name in factors]
+        """Return the run's name among those of its study; what is empty goes without saying."""
+        settings = {name: self.settings[name] for name in factors}
+        parts = [f"{name}={value}" for name, value in settings.items() if value not in ("", {}, [])]
         return ", ".join([*parts, f"seed={self.seed}"])
 
 

@@ -16,7 +16,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="the study's name, as its file gives it")
         parser.add_argument("--scale", default="", help="the scale it was swept at")
-        parser.add_argument("--compare", help="the setting whose values are compared in pairs")
+        parser.add_argument(
+            "--compare",
+            metavar="SETTING",
+            help="the setting whose values are compared in pairs, or: configuration",
+        )
         parser.add_argument("-o", "--output", type=Path, help="directory for all forms")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,5 @@
 import os
+import shlex
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -122,7 +123,7 @@ class Command(BaseCommand):
         if result.failures:
             raise CommandError(f"{len(result.failures)} runs failed; their tracebacks are above.")
         scale = f" --scale {study.scale}" if study.scale else ""
-        self.stdout.write(f"Report: manage.py report {study.name}{scale}")
+        self.stdout.write(f"Report: manage.py report {shlex.quote(study.name)}{scale}")
 
 
 def _time_left(n_left: int, seconds: float, options: dict[str, Any]) -> str:

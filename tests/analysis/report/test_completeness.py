@@ -81,3 +81,16 @@ def test_many_missing_seeds_are_counted():
     absent = [AbsentRun({"strategy": "MT-MAX"}, seed) for seed in range(40)]
     report = build_report([_run("RANDOM", 0, 0.5)], name="x", varying=["strategy"], absent=absent)
     assert "| MT-MAX | 0 of 40 | 40 runs |  |  |" in as_markdown(report)
+
+
+def test_a_configuration_that_lacks_runs_is_ranked_after_the_complete_ones():
+    lines = as_markdown(_report({"MT-MIN": {2: ""}})).splitlines()
+    scores = lines[lines.index("## Scores") + 4 :][:3]
+    assert [line.split(" | ")[0] for line in scores] == ["| MT-MAX", "| RANDOM", "| MT-MIN"]
+
+
+def test_an_error_of_many_words_is_cut_in_the_table():
+    text = as_markdown(_report({"MT-MIN": {1: "ValueError: " + "word " * 100}}))
+    (line,) = [line for line in text.splitlines() if "ValueError" in line]
+    assert "word ... |" in line
+    assert len(line) < 200

@@ -77,6 +77,47 @@ def test_runs_are_paired_by_seed_and_only_where_both_have_it():
     assert result.difference == pytest.approx(0.07)
 
 
+def _configured(strategy: str, task: str, seed: int, score: float, train: str = "a"):
+    run = _run(strategy, seed, score)
+    return ReportRun({"strategy": strategy, "task": task, "train": train}, seed, run.outcome)
+
+
+def test_whole_configurations_are_compared_where_they_differ_in_several_settings():
+    runs = [
+        *(_configured("MT-AVG", "", seed, 0.6 + seed / 10) for seed in (0, 1)),
+        *(_configured("ONE", "slots", seed, 0.5 + seed / 10) for seed in (0, 1)),
+    ]
+    alone = build_report(runs, name="toy", varying=["strategy", "task"])
+    assert alone.comparisons["f1"] == {}
+    whole = build_report(
+        runs, name="toy", varying=["strategy", "task"], compared="configuration",
+        defaults={"task": ""},
+    )  # fmt: skip
+    result = whole.comparisons["f1"]["MT-AVG", "ONE, task slots"]
+    assert (result.n, round(result.difference, 6)) == (2, 0.1)
+    assert "## configuration compared: f1" in as_markdown(whole)
+
+
+def test_configurations_on_other_data_are_not_compared():
+    runs = [_configured("A", "", 0, 0.5, "a"), _configured("B", "", 0, 0.6, "b")]
+    report = build_report(
+        runs, name="toy", varying=["strategy", "train"], compared="configuration",
+        data_keys=["train"],
+    )  # fmt: skip
+    assert report.comparisons["f1"] == {}
+
+
+def test_pictures_come_after_the_findings_and_before_the_details():
+    for text in (as_markdown(REPORT, ["curve.png"]), as_html(REPORT, ["curve.png"])):
+        places = [text.index(word) for word in ("Scores", "curve.png", "strategy compared")]
+        assert places == sorted(places)
+
+
+def test_large_numbers_are_shown_without_false_precision():
+    assert str(mean_with_interval([857.1234])) == "857.1"
+    assert str(mean_with_interval([0.7])) == "0.700"
+
+
 def test_overlap_is_the_share_of_the_first_selection_that_is_common():
     assert REPORT.overlaps["RANDOM", "MT-MAX"] == pytest.approx((2 / 4 + 3 / 4) / 2)
     assert overlap([], [1]) == 0.0
