@@ -1,6 +1,9 @@
 """A project of the server as the data of a study: its labelled sentences, and what they cost."""
 
-from typing import TYPE_CHECKING
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.apps import apps
@@ -55,11 +58,28 @@ def read_prices(project_id: int, tasks: list[str]) -> "RecordedPrices":
 
 
 def project_fingerprint(project_id: int) -> str:
-    """Return a hash of everything that is labelled in a project now."""
+    """Return a hash of a project's tasks and of everything that is labelled in it now."""
     from mtl_engine.examples import examples_hash
 
     corpus = read_project(project_id, tasks=[])
-    return examples_hash([*corpus.pool, *corpus.test])
+    tasks = [asdict(task) for task in corpus.tasks]
+    return _hash(tasks, examples_hash([*corpus.pool, *corpus.test]))
+
+
+def replay_fingerprint(project_id: int) -> str:
+    """Return a hash of a project's labels and of the times that people needed for them."""
+    labels = project_fingerprint(project_id)
+    from annotation.bridge import task_specs
+    from annotation.selectors.work_times import sentence_seconds, work_events
+
+    project = _find(project_id)
+    events = work_events(project, tuple(spec.name for spec in task_specs(project)))
+    seconds = sorted(sentence_seconds(project).items())
+    return _hash(labels, [asdict(event) for event in events], seconds)
+
+
+def _hash(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _find(project_id: int) -> "Project":

@@ -14,7 +14,7 @@ from analysis.kinds.active_learning import (
     feature_cache,
     read_protocol,
 )
-from analysis.kinds.corpus_project import project_fingerprint, read_prices, read_project
+from analysis.kinds.corpus_project import read_prices, read_project, replay_fingerprint
 from analysis.sweep.kinds import Row, StudyKind, register
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ REPLAY = register(
         run=_run,
         load=_load,
         check=_check,
-        fingerprint=lambda settings: project_fingerprint(settings["project"]),
+        fingerprint=lambda settings: replay_fingerprint(settings["project"]),
         data_keys=("project", "tasks", "test_size", "max_words"),
     )
 )

@@ -54,6 +54,12 @@ def test_a_new_answer_makes_other_data(travel):
     assert project_fingerprint(travel.pk) != before
 
 
+def test_another_label_to_choose_from_makes_other_data(travel):
+    before = project_fingerprint(travel.pk)
+    travel.tasks.get(kind="classes").labels.create(name="nobody said this", position=99)
+    assert project_fingerprint(travel.pk) != before
+
+
 def test_active_learning_runs_on_a_project(travel):
     settings = {"project": travel.pk, "initial": 10, "dev_size": 10, "n_rounds": 2, **TINY}
     outcome = _outcome("active_learning", {**settings, "budget": 100, "test_size": 10})

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.kinds.corpus_project import read_prices
+from analysis.kinds.corpus_project import project_fingerprint, read_prices, replay_fingerprint
 from annotation.models import Submission
 from annotation.selectors.work_times import sentence_seconds
 
@@ -21,3 +21,13 @@ def test_time_away_from_work_does_not_count(desk, ann):
     desk.submit(ann, desk.take(ann), seconds=30.0)
     Submission.objects.update(seconds=7200.0)
     assert sentence_seconds(desk.project) == {}
+
+
+def test_other_measured_times_make_another_replay_and_the_same_active_learning(desk, ann):
+    desk.submit(ann, desk.take(ann), seconds=30.0)
+    number = desk.project.pk
+    labels, replay = project_fingerprint(number), replay_fingerprint(number)
+    assert replay_fingerprint(number) == replay
+    Submission.objects.update(seconds=60.0)
+    assert project_fingerprint(number) == labels
+    assert replay_fingerprint(number) != replay
