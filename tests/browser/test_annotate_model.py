@@ -6,7 +6,7 @@ import pytest
 
 REPLAY = """async ({ tasks, wanted, answers, suggestions, context, tokens, actions }) => {
   const { openState, act, documentOf } = await import("/annotation/annotate/model/state.js");
-  const { problemsOf } = await import("/annotation/annotate/desk/submitting.js");
+  const { problemsOf } = await import("/annotation/annotate/model/state.js");
   const ask = { id: 1, tasks: wanted };
   const lease = { ask, sentence: { tokens }, answers, suggestions, context };
   let state = openState({ tasks, language: "en" }, lease);

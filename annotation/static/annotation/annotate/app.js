@@ -1,18 +1,14 @@
 // The annotate page: puts the parts together and starts work.
-import { takeOption } from "./commands/deciding.js";
-import { attachRoot } from "./commands/attaching.js";
-import { applyLabel, armLabel, askLabel } from "./commands/labelling.js";
-import { activate, resizeSpan } from "./commands/moving.js";
 import { takeNext } from "./desk/arriving.js";
 import { Desk, PHASE } from "./desk/desk.js";
 import { deliver } from "./desk/submitting.js";
 import { listenToKeyboard } from "./input/keyboard.js";
 import { allocateKeys, commandCap } from "./input/keys.js";
 import { listenToPointer } from "./input/pointer.js";
-import { findItem, taskOf } from "./model/state.js";
 import { pageActions } from "./page/actions.js";
 import { Announcer } from "./page/announcer.js";
 import { Detail } from "./page/detail.js";
+import { editingClicks } from "./page/editing.js";
 import { Elsewhere } from "./page/elsewhere.js";
 import { Facts } from "./page/facts.js";
 import { Filters } from "./page/filters.js";
@@ -54,25 +50,9 @@ let keys = allocateKeys(project.tasks, ownKeys.choice);
 
 const announcer = new Announcer(part("announcer"), part("message"));
 const guidelines = new Guidelines(part("guidelines"), project);
-const bars = new TaskBars(part("task-bars"), project, {
-  label: (task, label) => run(clickLabel, task, label),
-  more: (task) => run((state) => ({ ...activate(state, task), ...askLabel(inTask(state, task)) })),
-  acceptAll: (task) => {
-    run(activate, task);
-    actions.acceptAll();
-  },
-  activate: (task) => run(activate, task),
-});
-const detail = new Detail(part("detail"), {
-  accept: () => actions.accept(),
-  reject: () => actions.reject(),
-  remove: () => actions.remove(),
-  reverse: () => actions.reverse(),
-  relabel: () => run(askLabel),
-  option: (item, value) => run(takeOption, item, value),
-  root: (item) => run((state) => attachRoot(state, item.task, item.dep)),
-  edge: (item, edge, by) => run(resizeSpan, item, edge, by),
-});
+const clicks = editingClicks(desk, () => view.focusCursor());
+const bars = new TaskBars(part("task-bars"), project, clicks.bars);
+const detail = new Detail(part("detail"), clicks.detail);
 const facts = new Facts({
   counts: part("counts"),
   minutes: part("minutes"),
@@ -137,27 +117,6 @@ function warn(words) {
 
 function warnOfFullStorage() {
   warn("This browser's storage is full: stay online.");
-}
-
-function run(command, ...values) {
-  if (!desk.state) return;
-  desk.perform(command(desk.state, ...values));
-  view.focusCursor();
-}
-
-/** A click on a label uses it on what is selected, or arms it for the mouse. */
-function clickLabel(state, task, label) {
-  const { kind } = taskOf(state, task);
-  const isSelected = findItem(state, state.ui.selected)?.task === task;
-  const isDirect = kind === "classes" || kind === "tree" || isSelected;
-  const isMarked = state.ui.anchor !== null && (kind === "spans" || kind === "tags");
-  const isLinking = kind === "relations" && state.ui.mode?.kind === "relation";
-  if (isDirect || isMarked || isLinking) return applyLabel(state, task, label);
-  return armLabel(state, task, label);
-}
-
-function inTask(state, task) {
-  return { ...state, ui: { ...state.ui, task } };
 }
 
 function useKeys() {

@@ -1,7 +1,7 @@
-// The desk: one ask at a time in a person's hands. It holds the state, journals every action before
-// it is shown, and tells whoever draws the page.
-import { canRedo, canUndo } from "../model/history.js";
-import { act, documentOf } from "../model/state.js";
+// The desk: one ask at a time in a person's hands. It journals every action before it is shown,
+// and saves what they do.
+import { Hands } from "../model/hands.js";
+import { documentOf } from "../model/state.js";
 import { DraftSender } from "../sync/drafts.js";
 
 /** Where the desk is: what the hands can do. */
@@ -14,9 +14,8 @@ export const PHASE = Object.freeze({
   elsewhere: "elsewhere", // another tab works
 });
 
-export class Desk extends EventTarget {
+export class Desk extends Hands {
   phase = PHASE.loading;
-  state = null;
   lease = null;
   counts = null;
   records = []; // of the journal
@@ -49,42 +48,6 @@ export class Desk extends EventTarget {
     return this.phase === PHASE.working || this.phase === PHASE.ahead;
   }
 
-  get canUndo() {
-    return this.canEdit && canUndo(this.state.history);
-  }
-
-  get canRedo() {
-    return this.canEdit && canRedo(this.state.history);
-  }
-
-  /** Carry out what a command asked for. */
-  perform(outcome) {
-    if (!outcome || !this.canEdit) return;
-    if (outcome.action) this.#act(outcome.action);
-    if (outcome.ui) this.state = { ...this.state, ui: { ...this.state.ui, ...outcome.ui } };
-    if (outcome.say) this.tell("say", outcome.say);
-    if (outcome.warn) this.tell("warn", outcome.warn);
-    if (outcome.choose) this.tell("choose", outcome.choose);
-    if (outcome.action || outcome.ui) this.tell("change");
-  }
-
-  /** Undo or redo one action; false if there is none. */
-  stepBack() {
-    if (!this.canUndo) return false;
-    this.perform({ action: { kind: "undo" }, ui: { selected: null, mode: null }, say: "Undone" });
-    return true;
-  }
-
-  stepForward() {
-    if (!this.canRedo) return false;
-    this.perform({
-      action: { kind: "redo" },
-      ui: { selected: null, mode: null },
-      say: "Done again",
-    });
-    return true;
-  }
-
   enter(phase) {
     this.phase = phase;
     this.tell("change");
@@ -107,17 +70,12 @@ export class Desk extends EventTarget {
     return { doc: documentOf(this.state), seconds: Math.round(this.clock.seconds) };
   }
 
-  tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
-  }
-
-  #act(action) {
-    const next = act(this.state, action);
-    if (next.history === this.state.history) return;
+  /** Journal an action before its state is shown. */
+  become(state, action) {
     const record = { at: Math.round(this.clock.seconds * 1000), action };
     this.journal.append(this.askId, this.records.length, record);
     this.records.push(record);
-    this.state = next;
+    super.become(state);
     this.saveSoon();
   }
 }

@@ -1,23 +1,11 @@
 // Handing in: answers are checked, then they, skips and flags go into the outbox, count as gone,
 // and are stored once whatever is retried.
-import { checkTask } from "../model/checks.js";
-import { documentOf, pendingByTask, wantedTasks } from "../model/state.js";
+import { documentOf, pendingByTask, problemsOf } from "../model/state.js";
 import { tallySuggestions } from "../model/suggestions.js";
 import { Refused } from "../sync/api.js";
 import { showAhead, takeNext } from "./arriving.js";
 import { PHASE } from "./desk.js";
 import { retrying } from "./retrying.js";
-
-/** What stands in the way of submitting: [{task, message, at}]. */
-export function problemsOf(state) {
-  const doc = documentOf(state);
-  return wantedTasks(state).flatMap((task) =>
-    checkTask(task, doc, state.context, state.sentence.tokens).problems.map((problem) => ({
-      task: task.name,
-      ...problem,
-    })),
-  );
-}
 
 /** Send the answers and show the next ask at once. */
 export function submit(desk) {

@@ -1,4 +1,5 @@
 // The state of the page for one ask: what is asked, what has been answered, where the hands are.
+import { checkTask } from "./checks.js";
 import { openDocument } from "./document.js";
 import { replay, startHistory, step } from "./history.js";
 import { connectRelations, drawAnswers, drawItems, joinItems } from "./items.js";
@@ -72,6 +73,17 @@ export function pendingByTask(state) {
     task,
     items: pendingItems(task, doc, state.context),
   }));
+}
+
+/** What stands in the way of handing in: [{task, message, at}]. */
+export function problemsOf(state) {
+  const doc = documentOf(state);
+  return wantedTasks(state).flatMap((task) =>
+    checkTask(task, doc, state.context, state.sentence.tokens).problems.map((problem) => ({
+      task: task.name,
+      ...problem,
+    })),
+  );
 }
 
 const drawnBefore = new WeakMap(); // document -> {task, context, items}: both never change

@@ -1,11 +1,10 @@
 // Conversations: everything that asks the person something and waits for the answer.
-import { applyLabel } from "../commands/labelling.js";
-import { link } from "../commands/relating.js";
 import { openLease, takeNext } from "../desk/arriving.js";
 import { PHASE } from "../desk/desk.js";
 import { regain, takeBack } from "../desk/recovering.js";
 import { flag, skip } from "../desk/submitting.js";
-import { documentOf, taskOf } from "../model/state.js";
+import { documentOf } from "../model/state.js";
+import { askForLabel } from "./asking.js";
 import { Chooser } from "./chooser.js";
 import { askRemark, showVersions } from "./dialogs.js";
 import { clockTime } from "./facts.js";
@@ -27,17 +26,8 @@ export class Talk {
 
   /** Ask for a label and use it where the command wanted it. */
   async choose(question) {
-    const { desk, view } = this;
-    const { ui } = desk.state;
-    const isArc = taskOf(desk.state, question.task).kind === "tree";
-    const chip = isArc ? null : view.sentence.itemNode(ui.selected ?? "");
-    const anchor = chip ?? view.sentence.wordNode(ui.cursor);
-    const title = `Label of ${question.task}`;
-    const label = await this.chooser.ask({ ...question, title }, anchor);
-    if (label !== null && desk.state) {
-      learnLabel(taskOf(desk.state, question.task), label);
-      desk.perform(labelled(desk.state, question, label));
-    }
+    const { chooser, desk, view } = this;
+    await askForLabel(chooser, desk, view.sentence, question);
     view.focusCursor();
   }
 
@@ -127,16 +117,4 @@ export class Talk {
   async answerRefused(refusal) {
     await takeBack(this.desk, refusal);
   }
-}
-
-/** A label that was typed for the first time is offered from now on. */
-function learnLabel(task, label) {
-  if (task.labels.some(({ name }) => name === label)) return;
-  task.labels.push({ name: label, colour: task.labels.length, key: "" });
-}
-
-function labelled(state, { purpose, task, from, to }, label) {
-  return purpose === "relation"
-    ? link(state, task, from, to, label)
-    : applyLabel(state, task, label);
 }
