@@ -16,7 +16,12 @@ from annotation.errors import Refused
 from annotation.models import Project, Sentence
 from annotation.pages.frame import render_in_project
 from annotation.selectors.access import get_project
-from annotation.selectors.adjudication import TaskCase, adjudication_case, disputes
+from annotation.selectors.adjudication import (
+    TaskCase,
+    adjudication_case,
+    disputes,
+    gold_values,
+)
 from annotation.selectors.project_view import describe_project
 from annotation.services.adjudicating import decide, settle_agreed
 
@@ -28,15 +33,35 @@ def adjudicate(request: HttpRequest, project_id: int) -> HttpResponse:
     project = get_project(request.user, project_id)
     if request.method == "POST":
         return _store(request, project)
+    return _show(request, project)
+
+
+def _show(
+    request: HttpRequest, project: Project, *, posted: dict[str, Any] | None = None
+) -> HttpResponse:
+    """Show a sentence to decide; what was posted and refused is there again."""
     settle_agreed(project=project, now=timezone.now())
     found = disputes(project)
     wanted = request.GET.get("sentence", "")
     sentence_id = _number(wanted) if wanted else (found[0].sentence_id if found else None)
+    if posted:
+        sentence_id = _number(request.POST["sentence"])
     context: dict[str, Any] = {"n_left": len(found), "queue": [d.sentence_id for d in found[:50]]}
     if sentence_id is not None:
         sentence = find_sentence(project, sentence_id)
         context |= _case_context(project, sentence, is_again=bool(wanted))
-    return render_in_project(request, "annotation/adjudicate.html", project, "adjudicate", context)
+        context["decisions"] |= {
+            "posted": posted or {},
+            "owner": f"{request.user.get_username()}/{project.pk}",
+        }
+    return render_in_project(
+        request,
+        "annotation/adjudicate.html",
+        project,
+        "adjudicate",
+        context,
+        status=400 if posted else 200,
+    )
 
 
 def _store(request: HttpRequest, project: Project) -> HttpResponse:
@@ -58,7 +83,7 @@ def _store(request: HttpRequest, project: Project) -> HttpResponse:
         )
     except Refused as refusal:
         messages.error(request, str(refusal))
-        return redirect(f"{request.path}?sentence={sentence.pk}")
+        return _show(request, project, posted=answers)
     messages.success(request, f"{', '.join(answers)} of sentence {sentence.position + 1} is gold.")
     return redirect("adjudicate", project.pk)
 
@@ -94,7 +119,7 @@ def _case_context(project: Project, sentence: Sentence, *, is_again: bool) -> di
         "cases": [_shown_case(case, parents[case.task], is_again=is_again) for case in cases],
         "shown": shown,
         "decisions": {
-            "tokens": sentence.tokens,
+            "gold": gold_values(sentence),
             "cases": [asdict(case) for case in cases if _is_open(case, is_again=is_again)],
         },
     }

@@ -92,6 +92,11 @@ def adjudication_case(project: Project, sentence: Sentence) -> list[TaskCase]:
     ]
 
 
+def gold_values(sentence: Sentence) -> dict[str, Any]:
+    """Return the gold of a sentence by the names of its tasks."""
+    return dict(Gold.objects.filter(sentence=sentence).values_list("task__name", "value"))
+
+
 def _case(task: Task, answers: dict[str, Any], gold: Gold | None, suggestion: Any) -> TaskCase:
     sets = {person: items_of(task.kind, value) for person, value in answers.items()}
     everything = set().union(*sets.values())

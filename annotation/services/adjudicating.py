@@ -11,6 +11,7 @@ from django.db import transaction
 from annotation.answers import Problem
 from annotation.errors import InvalidInput, unknown_name
 from annotation.models import Annotation, Gold, GoldVersion, Project, Sentence, Task
+from annotation.selectors.adjudication import gold_values
 from annotation.selectors.answer_rules import TaskRules, answer_rules
 from annotation.services.checking import checked_answers
 
@@ -32,16 +33,12 @@ def decide(
     unknown = [name for name in answers if name not in rules]
     if unknown:
         raise InvalidInput([Problem(name, unknown_name("task", name, rules)) for name in unknown])
-    context = {
-        gold.task.name: gold.value
-        for gold in Gold.objects.filter(sentence=sentence).select_related("task")
-    }
     checked = checked_answers(
         answers=answers,
         wanted=[name for name in rules if name in answers],
         rules=rules,
         tokens=sentence.tokens,
-        context=context,
+        context=gold_values(sentence),
     )
     return [
         _put_gold(sentence, rules[name], value, Gold.Source.ADJUDICATED, decided_by, now)

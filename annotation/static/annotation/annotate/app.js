@@ -90,7 +90,6 @@ listenToDesk();
 listenToButtons();
 const elsewhere = new Elsewhere(owner, desk, () => start());
 elsewhere.begin();
-view.render();
 view.renderSaved();
 setTimeout(showPage, PATIENCE);
 if (!isLasting) warn("This browser keeps no journal: wait for ‘Saved’ before you close the page.");
@@ -126,21 +125,12 @@ function useKeys() {
   const [cap, flag] = [part("flag").lastElementChild, commandCap(keys, "flag")];
   cap.textContent = flag;
   cap.hidden = !flag;
+  view.render();
   return keys;
 }
 
 function openKeys() {
-  showKeys(project, keys, {
-    custom: ownKeys.choice,
-    usesLetters: ownKeys.usesLetters,
-    save: (custom) => {
-      ownKeys.choice = custom;
-      const changed = useKeys();
-      view.render();
-      return changed;
-    },
-    useLetters: (isOn) => (ownKeys.choice = { ...ownKeys.choice, usesLetters: isOn }),
-  });
+  showKeys(project, keys, ownKeys.settings(useKeys));
 }
 
 function listenToDesk() {

@@ -20,7 +20,7 @@ const SENTENCE = [
   [["Space"], "type a label"],
 ];
 
-/** Show the keys. settings: {custom, usesLetters, save(custom), useLetters(isOn), reset()}. */
+/** Show the keys. settings: {custom, usesLetters, save(custom), useLetters(isOn)}. */
 export function showKeys(project, keys, settings) {
   const custom = structuredClone(settings.custom);
   const grid = element("div", { class: "key-grid" });

@@ -19,4 +19,17 @@ export class OwnKeys {
   get usesLetters() {
     return this.choice.usesLetters !== false;
   }
+
+  /** What the sheet of keys shows and changes; useKeys() allocates the keys anew. */
+  settings(useKeys) {
+    return {
+      custom: this.choice,
+      usesLetters: this.usesLetters,
+      save: (custom) => {
+        this.choice = custom;
+        return useKeys();
+      },
+      useLetters: (isOn) => (this.choice = { ...this.choice, usesLetters: isOn }),
+    };
+  }
 }

@@ -31,7 +31,8 @@ export function restingWords(desk, waiting) {
   return waiting ? waitingWords(waiting, desk.project.accepts_on_submit) : "";
 }
 
-function modeWords(state) {
+/** What the mode that the hands are in expects next, or "". */
+export function modeWords(state) {
   const mode = state?.ui.mode;
   if (!mode) return "";
   const { tokens } = state.sentence;

@@ -1,0 +1,139 @@
+// Adjudication: differences are chosen one by one, or an answer is edited; all of it becomes gold.
+import { allocateKeys } from "../annotate/input/keys.js";
+import { Chooser } from "../annotate/page/chooser.js";
+import { showKeys } from "../annotate/page/keys_dialog.js";
+import { OwnKeys } from "../annotate/page/settings.js";
+import { openStorage } from "../annotate/sync/storage.js";
+import "../annotate/sentence/element.js";
+import { CaseCard } from "./case_card.js";
+import { GoldEditor } from "./gold_editor.js";
+
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const { sentence, tasks } = read("shown");
+const { cases, gold, posted, owner } = read("decisions");
+const form = document.querySelector("[data-adjudicate]");
+const count = form.querySelector("[data-count]");
+const ownKeys = new OwnKeys(openStorage().storage, owner);
+const desk = {
+  keys: allocateKeys(tasks, ownKeys.choice),
+  ownKeys,
+  chooser: new Chooser(),
+  help: () => showKeys({ tasks }, desk.keys, ownKeys.settings(useKeys)),
+  submit: () => form.requestSubmit(),
+  change: showCount,
+};
+const cards = new Map(); // task -> its card
+const editors = new Map(); // task -> the editor that has it, of its own card or of its relations'
+
+for (const task of cases) {
+  const root = form.querySelector(`[data-case="${CSS.escape(task.task)}"]`);
+  const on = { edit: (card) => edit(card), back, change: showCount };
+  cards.set(task.task, new CaseCard(root, task, sentence.tokens, on));
+}
+restore();
+showCards();
+if (!editors.size) form.querySelector(".decision input")?.focus();
+
+/** Edit a task's answer; relations are edited together with their spans while those are open. */
+function edit(card, values = {}) {
+  const { parent } = tasks.find(({ name }) => name === card.name);
+  const names = cards.has(parent) ? [parent, card.name] : [card.name];
+  const start = Object.fromEntries(names.map((name) => [name, values[name] ?? valueToEdit(name)]));
+  for (const name of names) editors.get(name)?.close();
+  card.editor ??= new GoldEditor(card.room, tasksWith(card.name, parent), desk);
+  for (const name of names) editors.set(name, card.editor);
+  card.editor.open(sentence, start, parent && gold[parent] ? { [parent]: gold[parent] } : {});
+  showCards();
+  card.editor.activate(card.name);
+}
+
+/** Put an edited answer away and choose again. */
+function back(card) {
+  const editor = editors.get(card.name);
+  editor.close();
+  for (const name of editor.wanted) editors.delete(name);
+  showCards();
+  card.focus();
+}
+
+function useKeys() {
+  desk.keys = allocateKeys(tasks, ownKeys.choice);
+  for (const { editor } of cards.values()) editor?.useKeys();
+  return desk.keys;
+}
+
+function valueToEdit(name) {
+  return editors.get(name)?.values[name] ?? cards.get(name).answerToEdit;
+}
+
+function tasksWith(name, parent) {
+  return tasks.filter((task) => task.name === name || task.name === parent);
+}
+
+/** Show what was sent and refused; nobody has to do it again. */
+function restore() {
+  for (const [name, value] of Object.entries(posted).reverse()) {
+    const card = cards.get(name);
+    if (card && !editors.has(name) && !card.take(value)) edit(card, posted);
+  }
+}
+
+function showCards() {
+  for (const card of cards.values()) {
+    const editor = editors.get(card.name);
+    card.showEdited(editor ? whereEdited(card, editor) : null);
+  }
+  showCount();
+}
+
+function whereEdited(card, editor) {
+  if (editor === card.editor) return "Edited here; saved as gold with the rest.";
+  return `Edited with ${editor.wanted.at(-1)}, below.`;
+}
+
+function showCount() {
+  const open = [...cards.values()].filter(({ name }) => !editors.has(name));
+  const choices = open.flatMap(({ chosen }) => [...chosen.values()]);
+  const decided = choices.filter((choice) => choice !== undefined).length;
+  const parts = choices.length ? [`${decided} of ${choices.length} decided`] : [];
+  if (editors.size) parts.push(`${[...editors.keys()].join(", ")} edited`);
+  count.textContent = parts.join(" · ");
+}
+
+function collect() {
+  const answers = {};
+  for (const { name, answer } of cards.values()) {
+    const value = editors.has(name) ? editors.get(name).values[name] : answer;
+    if (value !== null) answers[name] = value;
+  }
+  return answers;
+}
+
+form.addEventListener("change", showCount);
+form.addEventListener("submit", (event) => {
+  const isFaulty = [...new Set(editors.values())].some((editor) => editor.showProblem());
+  if (isFaulty) event.preventDefault();
+  form.elements.answers.value = JSON.stringify(collect());
+});
+
+// Up and down go from difference to difference; left and right choose, as radio buttons do.
+form.addEventListener("keydown", (event) => {
+  const field = event.target.closest(".decision");
+  if (!field || event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = {
+    Enter: () => form.requestSubmit(),
+    e: () => edit(cards.get(field.closest("[data-case]").dataset.case)),
+    ArrowDown: () => go(field, 1),
+    ArrowUp: () => go(field, -1),
+  }[event.key];
+  if (act && act() !== false) event.preventDefault();
+});
+
+/** Focus the next or previous difference that is shown; false if there is none. */
+function go(field, by) {
+  const fields = [...form.querySelectorAll(".decision")].filter((other) => other.offsetParent);
+  const next = fields[fields.indexOf(field) + by];
+  if (!next) return false;
+  (next.querySelector("input:checked") ?? next.querySelector("input")).focus();
+  return true;
+}

@@ -1,0 +1,112 @@
+// One task of the sentence: its differences as choices, or an editor in their place.
+import { element } from "../annotate/dom.js";
+import {
+  answerOf,
+  answerToEdit,
+  choiceOf,
+  choicesFor,
+  groupsOf,
+  groupTitle,
+  isOneOf,
+  itemWords,
+} from "./choices.js";
+
+export class CaseCard {
+  /** task: a case of the server; on: {edit(card), back(card), change()}. */
+  constructor(root, task, tokens, on) {
+    Object.assign(this, { root, task, tokens, on });
+    this.box = root.querySelector("[data-decisions]");
+    this.room = root.querySelector("[data-editor]"); // for an editor
+    this.note = root.querySelector("[data-edited]");
+    this.box.append(...groupsOf(task).map((group) => this.#field(group)));
+    for (const button of root.querySelectorAll("[data-all-from]")) {
+      button.addEventListener("click", () => this.takeAll(button.dataset.allFrom));
+    }
+    root.querySelector("[data-edit]").addEventListener("click", () => on.edit(this));
+    root.querySelector("[data-back]").addEventListener("click", () => on.back(this));
+  }
+
+  get name() {
+    return this.task.task;
+  }
+
+  /** The choices made: a map from group to choice. */
+  get chosen() {
+    return new Map(
+      groupsOf(this.task).map(({ key }) => {
+        const value = this.box.querySelector(`${this.#inputs(key)}:checked`)?.value;
+        return [key, value === undefined || value === "none" ? value : Number(value)];
+      }),
+    );
+  }
+
+  get answer() {
+    return answerOf(this.task, this.chosen);
+  }
+
+  get answerToEdit() {
+    return answerToEdit(this.task, this.chosen);
+  }
+
+  /** Choose what one person says everywhere. */
+  takeAll(person) {
+    for (const group of groupsOf(this.task)) {
+      this.#choose(group.key, choiceOf(this.task, group, person));
+    }
+    this.on.change();
+  }
+
+  /** Choose what makes an answer; false where no choices do. */
+  take(value) {
+    for (const [key, choice] of choicesFor(this.task, value)) this.#choose(key, choice);
+    return JSON.stringify(this.answer) === JSON.stringify(value);
+  }
+
+  /** Show the choices, or words that say where the answer is edited. */
+  showEdited(words) {
+    this.box.hidden = words !== null;
+    this.note.parentElement.hidden = words === null;
+    this.note.textContent = words ?? "";
+    for (const button of this.root.querySelectorAll("[data-all-from], [data-edit]")) {
+      button.hidden = words !== null;
+    }
+  }
+
+  focus() {
+    this.box.querySelector("input")?.focus();
+  }
+
+  #field(group) {
+    const { task, tokens } = this;
+    const choices = element("div", { class: "options" });
+    const isOne = isOneOf(task);
+    for (const difference of group.differences) {
+      const words = isOne ? itemWords(task.kind, difference.item, tokens) : "keep it";
+      choices.append(
+        this.#option(group.key, task.differences.indexOf(difference), words, difference.people),
+      );
+    }
+    if (!isOne) {
+      const [{ people }] = group.differences;
+      const others = Object.keys(task.answers).filter((person) => !people.includes(person));
+      choices.append(this.#option(group.key, "none", "not there", others));
+    }
+    const title = element("legend", {}, groupTitle(task, group, tokens));
+    return element("fieldset", { class: "decision" }, title, choices);
+  }
+
+  #option(key, value, words, people) {
+    const radio = element("input", { type: "radio", name: `${this.name}/${key}`, value });
+    const who = element("span", { class: "small faint" }, people.join(", "));
+    return element("label", { class: "option" }, radio, element("span", {}, words), who);
+  }
+
+  #choose(key, choice) {
+    const radio = this.box.querySelector(`${this.#inputs(key)}[value="${choice}"]`);
+    if (radio) radio.checked = true;
+  }
+
+  #inputs(key) {
+    return `input[name="${CSS.escape(`${this.name}/${key}`)}"]`;
+  }
+}
