@@ -8,6 +8,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from annotation.errors import Conflict
 from annotation.models import ApiToken
 from annotation.selectors.api_tokens import UsableToken, find_token
 from annotation.services.api_tokens import note_use
@@ -42,8 +43,31 @@ class TokenAuthentication(BaseAuthentication):
         return "Token"
 
 
+class OtherPerson(Conflict):
+    """The page is one person's, the session another's: they share the browser's cookies."""
+
+    code = "other_person"
+
+    def __init__(self, username: str) -> None:
+        super().__init__(
+            f"This browser is now signed in as '{username}', and the page was opened by somebody "
+            "else. Nothing was changed; sign in again as the person who opened the page."
+        )
+
+
 class Session(SessionAuthentication):
-    """The cookie of the pages; whatever changes something needs the CSRF token as well."""
+    """The cookie of the pages; whatever changes something needs the CSRF token as well.
+
+    A page may say whose it is, ``Tandem-Person: <id>``: in another person's session it is refused.
+    """
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        """Return the person of the session, or nothing where nobody is signed in."""
+        found = super().authenticate(request)
+        whose = request.META.get("HTTP_TANDEM_PERSON")
+        if found and whose is not None and whose != str(found[0].pk):
+            raise OtherPerson(found[0].get_username())
+        return found
 
 
 def person(request: Request) -> int:

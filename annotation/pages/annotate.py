@@ -27,7 +27,10 @@ def annotate(request: HttpRequest, project_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         "project": project,
         "modules": module_names(),
-        "desk": {"project": describe_project(project), "person": request.user.get_username()},
+        "desk": {
+            "project": describe_project(project),
+            "person": {"id": request.user.pk, "name": request.user.get_username()},
+        },
     }
     return render(request, "annotation/annotate.html", context)
 

@@ -94,6 +94,38 @@ def test_whoever_is_signed_out_is_told_to_sign_in_and_goes_on(make_queue, open_p
     expect(page.locator("#saved")).to_contain_text("Signed out")
 
 
+def test_whoever_signs_in_in_another_tab_gets_nothing_of_the_first_person_s(
+    make_queue, open_page, person
+):
+    queue = _queue(make_queue)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    hands.press("v")
+    hands.wait_for_saved()
+    [own] = [c for c in page.context.cookies() if c["name"] == "sessionid"]
+    rival = person("tomas")
+    Membership.objects.create(project=queue.project, user=rival, role=Role.ANNOTATOR)
+    [other] = [c for c in open_page(rival).context.cookies() if c["name"] == "sessionid"]
+    page.context.add_cookies([other])
+    hands.press("1")
+    expect(page.locator("#saved")).to_contain_text("Signed in as somebody else: kept here")
+    hands.press("Enter")
+    expect(hands.word(0)).to_have_text("Velmar")
+    expect(page.locator("#message")).to_contain_text("What you did last is kept here")
+    hands.press("f")
+    page.get_by_role("textbox").fill("Two sentences in one")
+    page.get_by_role("textbox").press("Enter")
+    page.wait_for_timeout(1_500)  # the page has tried again
+    assert Lease.objects.filter(annotator=rival).count() == 0
+    assert (Submission.objects.count(), Flag.objects.count()) == (0, 0)
+    page.context.add_cookies([own])
+    _come_back(page)
+    hands.wait_for_sentence("Velmar")
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    assert queue.answers(0) == ANSWERS
+    assert Flag.objects.get().author == queue.annotator
+
+
 def test_whoever_was_removed_is_told_so_and_loses_nothing(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
@@ -435,6 +467,11 @@ def _skip(hands, reason):
 def _try_again(page):
     """Let the page try at once what it would try again in some seconds."""
     page.evaluate("dispatchEvent(new Event('online'))")
+
+
+def _come_back(page):
+    """Look at the page again, as from another tab."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
 def _expire_leases():

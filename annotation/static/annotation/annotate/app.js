@@ -33,9 +33,9 @@ const PATIENCE = 1_500; // milliseconds until the page is shown even without a s
 
 const part = (id) => document.getElementById(id);
 const { project, person } = JSON.parse(part("desk").textContent);
-const owner = `${person}/${project.id}`;
+const owner = `${person.name}/${project.id}`;
 const { storage, isLasting } = openStorage();
-const api = new Api(project.id);
+const api = new Api(project.id, person.id);
 const connection = new Connection();
 const desk = new Desk({
   project,

@@ -6,6 +6,7 @@ const CLOUD = "M3 3l10 10M5 6a4 4 0 0 0-1 6h7M7.5 4.2A4 4 0 0 1 12 8a2.4 2.4 0 0
 const ARROWS = "M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3";
 const KEPT_OUT = {
   signedOut: "Signed out: kept here. Sign in in another tab.",
+  otherPerson: "Signed in as somebody else: kept here. Sign in as yourself.",
   removed: "No longer in this project: kept here. Ask an owner.",
   forbidden: "No longer allowed by your role: kept here. Ask an owner.",
 };

@@ -4,7 +4,8 @@
 export class Unreachable extends Error {}
 
 /** Somebody is kept out, which is the same as not reached until that has changed. barrier:
- *  "signedOut", "removed" from the project, or "forbidden" by one's role. */
+ *  "signedOut", "otherPerson" in the same browser, "removed" from the project, or "forbidden" by
+ *  one's role. */
 export class KeptOut extends Unreachable {
   constructor(barrier) {
     super(barrier);
@@ -23,8 +24,10 @@ export class Refused extends Error {
 const PATIENCE = 15_000; // milliseconds until a request counts as not answered
 
 export class Api {
-  constructor(projectId) {
+  /** personId: whose page this is; the server answers nobody else in its name. */
+  constructor(projectId, personId) {
     this.project = `/api/projects/${projectId}`;
+    this.person = String(personId);
   }
 
   next = () => this.#send("POST", `${this.project}/next/`);
@@ -39,7 +42,7 @@ export class Api {
 
   /** The parsed answer, or null where there is none to give. */
   async #send(method, url, body, key) {
-    const headers = { Accept: "application/json" };
+    const headers = { Accept: "application/json", "Tandem-Person": this.person };
     if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken");
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (key) headers["Idempotency-Key"] = key;
@@ -65,7 +68,8 @@ export class Api {
   }
 
   /** What keeps the person out, or null where the server refused only what was asked. */
-  #barrier(status, url, { message = "" }) {
+  #barrier(status, url, { code, message = "" }) {
+    if (code === "other_person") return "otherPerson";
     if (status === 401 || message.startsWith("CSRF")) return "signedOut";
     if (status === 403) return "forbidden";
     return status === 404 && url.startsWith(this.project) ? "removed" : null;

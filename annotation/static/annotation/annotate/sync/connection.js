@@ -8,7 +8,10 @@ export class Connection extends EventTarget {
     this.isSaving = false;
     this.savedAt = null;
     addEventListener("offline", () => this.lost());
-    addEventListener("online", () => this.dispatchEvent(new Event("retry")));
+    addEventListener("online", () => this.#retry());
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && !this.isOpen) this.#retry(); // back from signing in, for example
+    });
   }
 
   get isOpen() {
@@ -48,6 +51,10 @@ export class Connection extends EventTarget {
   lost() {
     this.isReached = false;
     this.#tell();
+  }
+
+  #retry() {
+    this.dispatchEvent(new Event("retry"));
   }
 
   #tell() {
