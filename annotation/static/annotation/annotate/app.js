@@ -29,7 +29,7 @@ import { Outbox } from "./sync/outbox.js";
 import { openStorage } from "./sync/storage.js";
 import "./sentence/element.js";
 
-const PATIENCE = 1_500; // milliseconds until the page is shown even without a sentence
+const PATIENCE = 1_500; // milliseconds until the page says that it waits for a sentence
 
 const part = (id) => document.getElementById(id);
 const { project, person } = JSON.parse(part("desk").textContent);
@@ -91,7 +91,7 @@ listenToButtons();
 const elsewhere = new Elsewhere(owner, desk, () => start());
 elsewhere.begin();
 view.renderSaved();
-setTimeout(showPage, PATIENCE);
+setTimeout(() => (document.body.dataset.slow = ""), PATIENCE);
 if (!isLasting) warn("This browser keeps no journal: wait for ‘Saved’ before you close the page.");
 addEventListener("unhandledrejection", (event) => {
   if (!(event.reason instanceof Refused)) return;
