@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from annotation.models import Role
@@ -18,6 +19,7 @@ STATIC = Path(__file__).parents[1] / "static"
 MODULES = STATIC / "annotation" / "annotate"
 
 
+@gzip_page
 @login_required
 @require_GET
 @ensure_csrf_cookie
