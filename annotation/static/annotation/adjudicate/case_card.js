@@ -78,7 +78,7 @@ export class CaseCard {
 
   #field(group) {
     const { task, tokens } = this;
-    const choices = element("div", { class: "options" });
+    const choices = element("div", { class: "verdicts" });
     const isOne = isOneOf(task);
     for (const difference of group.differences) {
       const words = isOne ? itemWords(task.kind, difference.item, tokens) : "keep it";
@@ -98,7 +98,7 @@ export class CaseCard {
   #option(key, value, words, people) {
     const radio = element("input", { type: "radio", name: `${this.name}/${key}`, value });
     const who = element("span", { class: "small faint" }, people.join(", "));
-    return element("label", { class: "option" }, radio, element("span", {}, words), who);
+    return element("label", { class: "verdict" }, radio, element("span", {}, words), who);
   }
 
   #choose(key, choice) {
