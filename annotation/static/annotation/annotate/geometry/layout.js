@@ -21,6 +21,7 @@ export function layoutSentence({
   spans = [],
   relations = [],
   nTagRows = 0,
+  nSpanRows = 0,
   width,
   gap = 7,
   metrics = METRICS,
@@ -34,7 +35,7 @@ export function layoutSentence({
   const chips = hangSpans(spans, places, lines, frame);
   const anchors = chipAnchors(spans, chips);
   const links = routeArcs(relations, anchors, lines, frame);
-  const height = stackLines(lines, { above, below, chips, links, nTagRows, metrics });
+  const height = stackLines(lines, { above, below, chips, links, nTagRows, nSpanRows, metrics });
   return { lines, places, above, below, chips, anchors, links, height };
 }
 
@@ -54,7 +55,7 @@ function fillLines(words, { arcs, spans }, gap, width) {
 }
 
 /** Give each line its heights, one under the other, and return the height of all. */
-function stackLines(lines, { above, below, chips, links, nTagRows, metrics }) {
+function stackLines(lines, { above, below, chips, links, nTagRows, nSpanRows, metrics }) {
   let y = 0;
   lines.forEach((line, k) => {
     const lanesAbove = count(above[k], "lane");
@@ -63,7 +64,7 @@ function stackLines(lines, { above, below, chips, links, nTagRows, metrics }) {
     line.wordTop = line.base + 2;
     line.tagTop = line.wordTop + metrics.word;
     line.rowTop = line.tagTop + nTagRows * metrics.tagRow;
-    line.below = line.rowTop + count(chips[k], "row") * metrics.row;
+    line.below = line.rowTop + Math.max(nSpanRows, count(chips[k], "row")) * metrics.row;
     y = line.below + (lanesBelow ? lanesBelow * metrics.lane + 16 : 4);
     line.bottom = y;
     if (k < lines.length - 1) y += metrics.lineGap;

@@ -32,7 +32,7 @@ export class Facts {
   }
 
   #renderMinutes({ minutes, budget_minutes: budget }) {
-    this.minutes.hidden = !budget && !minutes;
+    this.minutes.hidden = false;
     const spent = element("b", {}, String(Math.round(minutes)));
     if (!budget) {
       this.minutes.replaceChildren(element("span", {}, spent, " min"));

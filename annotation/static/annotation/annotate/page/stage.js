@@ -9,7 +9,7 @@ const WORDS_AT = 0.42; // of the canvas's height, so that arcs grow without movi
 export class Stage {
   #drawn = []; // what the present drawing depends on
   #described = null;
-  #frame = { canvas: 0, around: 0 };
+  #frame = { canvas: 0, before: 0, around: 0 };
 
   constructor(root, sentence, filters) {
     Object.assign(this, { root, sentence, filters });
@@ -23,7 +23,7 @@ export class Stage {
   /** Show another ask. */
   arrive(state) {
     this.root.hidden = false; // words are measured as they are shown
-    this.room = roomForTags(state, this.sentence);
+    this.room = roomFor(state, this.sentence);
     this.#drawn = this.#key(state);
     const items = this.#items(state);
     this.sentence.show({ sentence: state.sentence, items, room: this.room });
@@ -74,9 +74,9 @@ export class Stage {
 
   /** Keep the first line of words at its height as long as there is room above and below it. */
   #settle() {
-    const { canvas, around } = this.#frame;
+    const { canvas, before, around } = this.#frame;
     const { all, above } = this.sentence.heights;
-    const room = Math.min(canvas * WORDS_AT - above, canvas - around - all);
+    const room = Math.min(canvas * WORDS_AT - before - above, canvas - around - all);
     this.root.style.marginTop = canvas ? `${Math.max(0, room)}px` : "";
   }
 
@@ -86,14 +86,24 @@ export class Stage {
     const tools = this.canvas.firstElementChild.offsetHeight;
     this.#frame = {
       canvas: isFrame ? this.canvas.clientHeight : 0,
+      before: top(this.sentence) - top(this.root),
       around: tools + this.root.offsetHeight - this.sentence.offsetHeight,
     };
   }
 }
 
-/** Room that tags will need, kept free from the start so that words do not move. */
-function roomForTags(state, sentence) {
-  const tagTasks = wantedTasks(state).filter(({ kind }) => kind === "tags");
+function top(node) {
+  return node.getBoundingClientRect().top;
+}
+
+/** Room for tags and a first row of spans, kept free from the start so that words do not move. */
+function roomFor(state, sentence) {
+  const wanted = wantedTasks(state);
+  const tagTasks = wanted.filter(({ kind }) => kind === "tags");
   const labels = tagTasks.flatMap((task) => task.labels.map(({ name }) => name));
-  return { nTagRows: tagTasks.length, leastWordWidth: widestLabel(labels, sentence) };
+  return {
+    nTagRows: tagTasks.length,
+    nSpanRows: wanted.some(({ kind }) => kind === "spans") ? 1 : 0,
+    leastWordWidth: widestLabel(labels, sentence),
+  };
 }

@@ -14,7 +14,7 @@ import { Words } from "./words.js";
 class TandemSentence extends HTMLElement {
   #sentence = { tokens: [] };
   #items = { ...noItems(), treeBelow: [] };
-  #room = { nTagRows: 0, leastWordWidth: 0 };
+  #room = { nTagRows: 0, nSpanRows: 0, leastWordWidth: 0 };
   #style = null; // fonts and widths, read once and again when the width changes
   #width = 0;
   #heights = { all: 0, above: 0 };
@@ -59,10 +59,10 @@ class TandemSentence extends HTMLElement {
     this.draw(items, room);
   }
 
-  /** Draw other things on the same words. nTagRows and leastWordWidth keep words from moving. */
-  draw(items, { nTagRows = 0, leastWordWidth = 0 } = {}) {
+  /** Draw other things on the same words; room that is kept free keeps words from moving. */
+  draw(items, { nTagRows = 0, nSpanRows = 0, leastWordWidth = 0 } = {}) {
     this.#items = { ...noItems(), treeBelow: [], ...items };
-    this.#room = { nTagRows, leastWordWidth };
+    this.#room = { nTagRows, nSpanRows, leastWordWidth };
     this.#render();
   }
 

@@ -6,7 +6,8 @@ const NARROW = 640; // pixels below which words stand closer
 const GAP = 7;
 const NARROW_GAP = 3;
 
-/** Input of layoutSentence. words: Words; room: {nTagRows, leastWordWidth} that is kept free. */
+/** Input of layoutSentence. words: Words; room: {nTagRows, nSpanRows,
+ *  leastWordWidth} that is kept free. */
 export function layoutInput({ items, words, room, style, gap = GAP }) {
   const { fonts, inner, metrics } = style;
   const order = new Map(items.spans.map((span, i) => [span.id, i]));
@@ -29,6 +30,7 @@ export function layoutInput({ items, words, room, style, gap = GAP }) {
       labelWidth: arcLabelWidth(link, fonts),
     })),
     nTagRows: Math.max(room.nTagRows, ...items.tags.map(({ row }) => row + 1)),
+    nSpanRows: room.nSpanRows,
     width: inner,
     gap: inner < NARROW ? Math.min(NARROW_GAP, gap) : gap,
     metrics,
