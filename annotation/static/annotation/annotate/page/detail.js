@@ -69,11 +69,7 @@ export class Detail {
       tags: () => [],
       classes: () => [],
     };
-    const hint = element(
-      "p",
-      { class: "small muted" },
-      "A label key or a click on a label changes it.",
-    );
+    const hint = element("p", { class: "small muted" }, "A label key or click changes it.");
     const box = element("div", { class: "pair-of-buttons" }, ...buttons[item.kind]());
     box.append(button("Delete", on.remove, "⌫"));
     return [hint, box];
