@@ -87,7 +87,7 @@ export class GoldEditor {
   #build() {
     const clicks = editingClicks(this.hands, () => this.focusCursor());
     const bars = element("section", { class: "task-bars", "aria-label": "Tasks and labels" });
-    const detail = element("section", { class: "detail", "aria-label": "Selected" });
+    const detail = element("section", { class: "card detail", "aria-label": "Selected" });
     const message = element("p", { class: "small muted message" });
     const live = element("p", { class: "visually-hidden", role: "status" });
     this.sentence = element("tandem-sentence");
