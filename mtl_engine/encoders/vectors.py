@@ -5,10 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl_engine.config import BUNDLED, EncoderConfig
+from mtl_engine.config import BUNDLED, RANDOM, EncoderConfig
 from mtl_engine.errors import EngineError
-
-RANDOM = "random"
 
 
 def vectors_for(config: EncoderConfig, words: Sequence[str]) -> np.ndarray | None:

@@ -70,6 +70,14 @@ def test_an_unknown_name_is_named_with_the_known_ones(values, parts):
         ({"model": {"dropout": 1}}, ["'dropout' is 1.0", "dropout < 1"]),
         ({"encoder": {"max_word_pieces": 600}}, ["'max_word_pieces' is 600", "510"]),
         ({"encoder": {"frozen_layers": -2}}, ["'frozen_layers' is -2", "-1 or more"]),
+        (
+            {"encoder": {"kind": "bilstm", "frozen_layers": 0}},
+            ["'frozen_layers' is 0", "-1 for a Bi-LSTM with random vectors"],
+        ),
+        (
+            {"encoder": {"kind": "bilstm", "vectors": "bundled", "frozen_layers": 1}},
+            ["'frozen_layers' is 1", "-1 or 0 for a Bi-LSTM"],
+        ),
     ],
 )
 def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(values, parts):
@@ -90,3 +98,21 @@ def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(values, parts):
 def test_settings_made_in_code_know_their_choices_too(group, choice, known):
     with pytest.raises(UnknownName, match=known):
         group(**choice)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "n_frozen"),
+    [
+        ({}, 2),
+        ({"name": "some/encoder"}, 2),
+        ({"kind": "tiny"}, -1),
+        ({"kind": "tiny", "frozen_layers": 2}, 2),
+        ({"kind": "bilstm"}, -1),
+        ({"kind": "bilstm", "vectors": "bundled"}, 0),
+        ({"kind": "bilstm", "vectors": "words.vec", "frozen_layers": -1}, -1),
+    ],
+)
+def test_random_weights_are_frozen_only_if_that_is_asked_for(encoder, n_frozen):
+    config = EngineConfig.from_dict({"encoder": encoder})
+    assert config.encoder.frozen_layers == n_frozen
+    assert EngineConfig.from_dict(config.to_dict()) == config

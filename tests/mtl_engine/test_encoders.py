@@ -14,6 +14,7 @@ from mtl_engine.encoders.families import take_apart
 from mtl_engine.encoders.pack import Pieces, collate
 from mtl_engine.encoders.transformer import vocabulary_of
 from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.model import new_model
 from mtl_engine.prediction import predict
 from tests.mtl_engine.corpus import MOOD, labelled_for, trained
 
@@ -247,6 +248,31 @@ def test_a_bilstm_takes_vectors_from_a_file_or_from_the_bundled_encoder(tmp_path
     assert table[2:].tolist() == [[0, 0, 0], [4, 5, 6]]  # maybe, no
     bundled = EncoderConfig(kind="bilstm", width=8, layers=1, vectors="bundled")
     assert new_encoder(bundled, ["no"]).embeddings.vectors.weight.shape == (3, 384)
+
+
+def weights_that_changed(config, examples):
+    fresh = new_model(config, [MOOD], [word for e in examples for word in e.tokens])
+    before = {name: weight.clone() for name, weight in fresh.encoder.state_dict().items()}
+    after = trained(examples, [MOOD], config).model.encoder.state_dict()
+    return {name for name in before if not torch.equal(before[name], after[name])}
+
+
+def test_a_bilstm_learns_all_but_the_vectors_that_came_with_it(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("Ada 1 2 3\nvisits 4 5 6\n")
+    settings = {"kind": "bilstm", "width": 8, "layers": 3}
+    all_weights = set(new_encoder(EncoderConfig(**settings), ["Ada"]).state_dict())
+    for vectors, fixed in (("random", set()), (str(path), {"embeddings.vectors.weight"})):
+        config = EngineConfig.from_dict(
+            {"encoder": {**settings, "vectors": vectors}, "training": {"epochs": 1}}
+        )
+        assert weights_that_changed(config, labelled_for(MOOD)) == all_weights - fixed
+
+
+def test_a_random_transformer_learns_all_of_its_weights():
+    config = EngineConfig.from_dict({"encoder": {"kind": "tiny"}, "training": {"epochs": 2}})
+    names = {name for name, _ in new_model(config, [MOOD]).encoder.named_parameters()}
+    assert weights_that_changed(config, labelled_for(MOOD)) == names
 
 
 def test_bad_word_vectors_are_refused(tmp_path):

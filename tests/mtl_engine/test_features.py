@@ -90,12 +90,9 @@ def test_encoders_with_other_frozen_weights_do_not_share_features(tmp_path):
     assert same.encoder.fingerprint() in names
 
 
-def test_bilstms_that_read_other_windows_do_not_share_features():
-    first, second = (
-        new_encoder(EncoderConfig(kind="bilstm", context=context), []) for context in (1, 2)
-    )
-    second.load_state_dict(first.state_dict())
-    assert first.fingerprint() != second.fingerprint()
+def test_a_bilstm_has_no_features_to_keep_even_on_fixed_vectors(tmp_path):
+    encoder = new_encoder(EncoderConfig(kind="bilstm", vectors="bundled"), ["Ada"])
+    assert open_features(encoder, tmp_path) is None
 
 
 def test_nothing_is_kept_where_nothing_is_frozen(tmp_path):
