@@ -168,7 +168,7 @@ def _described(path: Path, description: Mapping[str, Any]) -> tuple[EngineConfig
 def _saved_encoder(config: EngineConfig, folder: Path) -> Encoder:
     try:
         return load_encoder(config.encoder, folder)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineError(f"The encoder in '{folder}' cannot be read: {error}") from error
 
 

@@ -31,19 +31,19 @@ class Vocabulary:
     unknown: int
 
 
-class SubwordReader:
-    """Turns token tuples into ``Pieces``; words seen before are not split again."""
+class WordSplitter:
+    """Turns words into one or more sub-words; words seen before are not split again."""
 
-    def __init__(self, vocabulary: Vocabulary, *, max_pieces: int, max_word_pieces: int) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, max_word_pieces: int) -> None:
         self.vocabulary = vocabulary
-        self.room = max_pieces - 2
-        self.max_word_pieces = min(max_word_pieces, self.room)
+        self.max_word_pieces = max_word_pieces
         self._known: dict[str, list[int]] = {PAIR_SEPARATOR: [vocabulary.end]}
 
-    def read(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
-        """Return the pieces of each sentence."""
+    def split(self, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
+        """Return the sub-words of each word of each sentence."""
         self._learn({word for tokens in sentences for word in tokens})
-        return [self._pieces(tokens) for tokens in sentences]
+        known = self._known
+        return [[known[token] for token in tokens] for tokens in sentences]
 
     def _learn(self, words: set[str]) -> None:
         new = [word for word in words if word not in self._known]
@@ -56,22 +56,29 @@ class SubwordReader:
         for word, ids in zip(new, self.vocabulary.split(whole), strict=True):
             self._known[word] = ids[: self.max_word_pieces] or [self.vocabulary.unknown]
 
-    def _pieces(self, tokens: Sequence[str]) -> Pieces:
-        if not tokens:
-            raise EngineError("A sentence without tokens cannot be read; leave it out.")
-        known = self._known
-        words = [known[token] for token in tokens]
-        sizes = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
-        ends = np.cumsum(sizes, dtype=np.int32)
-        flat = [piece for ids in words for piece in ids]
+
+class SubwordReader:
+    """Turns token tuples into ``Pieces`` of windows with special sub-words around."""
+
+    def __init__(self, vocabulary: Vocabulary, *, max_pieces: int, max_word_pieces: int) -> None:
+        self.vocabulary = vocabulary
+        self.room = max_pieces - 2
+        self._splitter = WordSplitter(vocabulary, max_word_pieces=min(max_word_pieces, self.room))
+
+    def read(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
+        """Return the pieces of each sentence."""
+        return [self._pieces(words) for words in self._splitter.split(sentences)]
+
+    def _pieces(self, words: list[list[int]]) -> Pieces:
+        flat, starts, ends = laid_out(words)
         if len(flat) <= self.room:
             special = self.vocabulary
             return Pieces(
                 ids=np.array([special.start, *flat, special.end], dtype=np.int32),
                 windows=np.array([len(flat) + 2], dtype=np.int32),
-                firsts=ends - sizes + 1,
+                firsts=starts + 1,
             )
-        return self._windowed(np.array(flat, dtype=np.int32), ends - sizes, ends)
+        return self._windowed(np.array(flat, dtype=np.int32), starts, ends)
 
     def _windowed(self, flat: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> Pieces:
         ids: list[np.ndarray] = []
@@ -91,6 +98,15 @@ class SubwordReader:
             offset += len(ids[-1])
         sizes = np.array([len(window) for window in ids], dtype=np.int32)
         return Pieces(ids=np.concatenate(ids), windows=sizes, firsts=firsts)
+
+
+def laid_out(words: list[list[int]]) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """Return a sentence's sub-words in one row, and where each word starts and ends there."""
+    if not words:
+        raise EngineError("A sentence without tokens cannot be read; leave it out.")
+    sizes = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
+    ends = np.cumsum(sizes, dtype=np.int32)
+    return [piece for ids in words for piece in ids], ends - sizes, ends
 
 
 def _word_windows(starts: np.ndarray, ends: np.ndarray, room: int) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from mtl_engine.encoders import new_encoder
 from mtl_engine.encoders.families import take_apart
 from mtl_engine.encoders.pack import Pieces, collate
 from mtl_engine.encoders.transformer import vocabulary_of
+from mtl_engine.encoders.vectors import bundled_vectors
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.model import new_model
 from mtl_engine.prediction import predict
@@ -240,14 +241,86 @@ def test_a_bilstm_does_not_look_into_the_neighbouring_sentence():
     torch.testing.assert_close(alone, beside[:2])
 
 
-def test_a_bilstm_takes_vectors_from_a_file_or_from_the_bundled_encoder(tmp_path):
+def vector_of(encoder, word):
+    """Return the vector with which a Bi-LSTM reads a word: the mean of its rows."""
+    (pieces,) = encoder.read([(word,)])
+    return encoder.embeddings.vectors.weight[torch.from_numpy(pieces.ids).long()].mean(0).tolist()
+
+
+def file_config(path, text, **settings):
+    path.write_text(text, encoding="utf-8")
+    return EncoderConfig(kind="bilstm", width=8, layers=1, vectors=str(path), **settings)
+
+
+def test_a_bilstm_reads_every_word_of_its_file_with_its_own_vector(tmp_path):
+    config = file_config(tmp_path / "v", "3 2\nyes 1 2\nno 4 6\nOslo 7 1\n")
+    encoder = new_encoder(config, ["no", "maybe"])
+    read = {word: vector_of(encoder, word) for word in ("yes", "no", "No", "Oslo", "oslo", "maybe")}
+    unknown = [4, 3]  # the mean of the file
+    assert read == {
+        "yes": [1, 2],
+        "no": [4, 6],
+        "No": [4, 6],
+        "Oslo": [7, 1],
+        "oslo": unknown,
+        "maybe": unknown,
+    }
+
+
+def test_words_without_a_vector_get_one_to_learn_where_vectors_learn(tmp_path):
+    config = file_config(tmp_path / "v", "yes 1 2\nno 3 4\n", frozen_layers=-1)
+    encoder = new_encoder(config, ["No", "maybe", "perhaps"])
+    rows = {
+        word: int(encoder.read([(word,)])[0].ids[0])
+        for word in ("yes", "no", "No", "maybe", "perhaps", "never")
+    }
+    assert rows == {"yes": 2, "no": 3, "No": 3, "maybe": 4, "perhaps": 5, "never": 1}
+    assert vector_of(encoder, "maybe") == [2, 3]
+
+
+@pytest.mark.parametrize("vectors", ["file", "bundled"])
+def test_a_word_that_only_the_pool_has_keeps_its_vector_when_loaded_elsewhere(vectors, tmp_path):
     path = tmp_path / "vectors.txt"
-    path.write_text("2 3\nyes 1 2 3\nno 4 5 6\n")
-    config = EncoderConfig(kind="bilstm", width=8, layers=1, vectors=str(path))
-    table = new_encoder(config, ["no", "maybe"]).embeddings.vectors.weight
-    assert table[2:].tolist() == [[0, 0, 0], [4, 5, 6]]  # maybe, no
-    bundled = EncoderConfig(kind="bilstm", width=8, layers=1, vectors="bundled")
-    assert new_encoder(bundled, ["no"]).embeddings.vectors.weight.shape == (3, 384)
+    path.write_text("Ada 1 2 3\nvisits 4 5 6\nphotosynthesis 7 8 9\n")
+    config = EngineConfig.from_dict(
+        {
+            "encoder": {
+                "kind": "bilstm",
+                "width": 8,
+                "layers": 1,
+                "vectors": str(path) if vectors == "file" else vectors,
+            },
+            "training": {"epochs": 1},
+        }
+    )
+    model = trained(labelled_for(MOOD), [MOOD], config).model
+    save_model(model, tmp_path / "m")
+    path.unlink()
+    loaded = load_model(tmp_path / "m")
+    word = "photosynthesis"  # no training sentence has it
+    expected = [7, 8, 9] if vectors == "file" else bundled_vectors([word])[0].tolist()
+    for encoder in (model.encoder, loaded.encoder):
+        assert vector_of(encoder, word) == pytest.approx(expected, abs=1e-7)
+    pool = [("Ada", "visits", word), ("Ada", "visits", "nobody")]
+    first, second = (list(predict(m, pool, outputs=["probabilities"])) for m in (model, loaded))
+    for before, after in zip(first, second, strict=True):
+        assert np.array_equal(before.probabilities["mood"], after.probabilities["mood"])
+
+
+def test_a_word_of_several_subwords_is_read_once_with_their_mean():
+    config = EncoderConfig(kind="bilstm", width=8, layers=1, vectors="bundled")
+    encoder = new_encoder(config).eval()
+    tokens = ("on", "photosynthesis", "off")
+    (pieces,) = encoder.read([tokens])
+    assert len(pieces.ids) > len(pieces.firsts) == 3
+    with torch.no_grad():
+        found = encoder.bottom(collate([pieces]))[torch.from_numpy(pieces.firsts).long()]
+        words = torch.from_numpy(bundled_vectors(tokens))
+        lstm = encoder.embeddings.lstm
+        for place in range(3):  # windows of 3 on each side, laid out by hand
+            window = torch.zeros(7, 384)
+            window[3 - place : 6 - place] = words
+            torch.testing.assert_close(found[place], lstm(window)[0][3])
 
 
 def weights_that_changed(config, examples):
@@ -280,6 +353,12 @@ def test_bad_word_vectors_are_refused(tmp_path):
     path.write_text("yes 1 2 3\nno 4 5\n")
     config = EncoderConfig(kind="bilstm", width=8, vectors=str(path))
     with pytest.raises(EngineError, match=r"vectors\.txt:2 has 2 numbers"):
+        new_encoder(config, ["yes"])
+    path.write_text("yes 1 2 nan\n")
+    with pytest.raises(EngineError, match=r"vectors\.txt:1 gives 'yes' a number .* not finite"):
+        new_encoder(config, ["yes"])
+    path.write_text("")
+    with pytest.raises(EngineError, match="holds no word vectors"):
         new_encoder(config, ["yes"])
     path.write_text("yes 1 2 x\n")
     with pytest.raises(EngineError, match=r"vectors\.txt:1 is not a word and its numbers"):
