@@ -1,17 +1,12 @@
 """Models and snapshots as folders of safetensors and JSON: nothing is ever unpickled.
 
-A folder is written beside its name and moved there when complete, so a reader sees the whole
-thing or nothing. ``model.safetensors`` holds all weights, ``model.json`` the configuration, tasks,
-label sets, metrics, data hash and versions, ``encoder/`` the encoder's own files.
+A folder is replaced as a whole: a reader sees all of the old one or all of the new one.
+``model.safetensors`` holds all weights, ``model.json`` the configuration, tasks, label sets,
+metrics, data hash and versions, ``encoder/`` the encoder's own files.
 """
 
-import glob
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +20,7 @@ from torch import Tensor
 from mtl_engine.config import EngineConfig
 from mtl_engine.encoders import Encoder, load_encoder
 from mtl_engine.errors import EngineError
+from mtl_engine.folders import read_whole, replaced_folder
 from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.model_card import model_card
@@ -56,7 +52,7 @@ def save_model(
         "data_hash": data_hash,
         "versions": {name: version(name) for name in ("torch", "transformers", "safetensors")},
     }
-    with written_then_moved(Path(folder)) as new:
+    with replaced_folder(Path(folder)) as new:
         save_file(_contiguous(model.state_dict()), new / WEIGHTS)
         (new / ENCODER).mkdir()
         model.encoder.save_parts(new / ENCODER)
@@ -66,8 +62,11 @@ def save_model(
 
 def load_model(folder: Path | str) -> MultiTaskModel:
     """Return the model saved in a folder."""
-    path = Path(folder)
-    config, tasks = _described(path, read_description(path))
+    return read_whole(Path(folder), _load_model)
+
+
+def _load_model(path: Path) -> MultiTaskModel:
+    config, tasks = _described(path, _read_description(path))
     with torch.random.fork_rng(devices=[]):
         model = MultiTaskModel(config, tasks, _saved_encoder(config, path / ENCODER))
     try:
@@ -81,7 +80,11 @@ def load_model(folder: Path | str) -> MultiTaskModel:
 
 def read_description(folder: Path | str) -> dict[str, Any]:
     """Return what is known of a saved model without loading it: tasks, metrics, versions."""
-    path = Path(folder) / DESCRIPTION
+    return read_whole(Path(folder), _read_description)
+
+
+def _read_description(folder: Path) -> dict[str, Any]:
+    path = folder / DESCRIPTION
     try:
         description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -97,7 +100,7 @@ def save_snapshot(state: TrainingState, folder: Path | str) -> None:
     values = {name: getattr(state, name) for name in vars(state) if name not in PARTS}
     values["history"] = [asdict(feedback) for feedback in state.history]
     values["stopping"] = asdict(state.stopping)
-    with written_then_moved(Path(folder)) as new:
+    with replaced_folder(Path(folder)) as new:
         for part in PARTS:
             save_file(_contiguous(getattr(state, part)), new / f"{part}.safetensors")
         _write_json(new / "snapshot.json", values)
@@ -105,7 +108,10 @@ def save_snapshot(state: TrainingState, folder: Path | str) -> None:
 
 def load_snapshot(folder: Path | str) -> TrainingState:
     """Return the snapshot saved in a folder, for ``train(resume_from=...)``."""
-    path = Path(folder)
+    return read_whole(Path(folder), _load_snapshot)
+
+
+def _load_snapshot(path: Path) -> TrainingState:
     try:
         values = json.loads((path / "snapshot.json").read_text(encoding="utf-8"))
         values["history"] = tuple(Feedback(**feedback) for feedback in values["history"])
@@ -116,42 +122,13 @@ def load_snapshot(folder: Path | str) -> TrainingState:
         }
         return TrainingState(**values, **tensors)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EngineError(f"'{folder}' is not a whole snapshot of a training: {error}") from error
+        raise EngineError(f"'{path}' is not a whole snapshot of a training: {error}") from error
 
 
 def task_from(values: Mapping[str, Any]) -> TaskSpec:
     """Return a task from its JSON."""
     task = RegressionTask if values["kind"] == "regression" else TaskSpec
     return task(**{**values, "labels": tuple(values["labels"])})
-
-
-@contextmanager
-def written_then_moved(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, and put it in place of the wanted one when all went well.
-
-    What an earlier writer left when it was killed is removed; one writer at a time.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    for left in folder.parent.glob(f".{glob.escape(folder.name)}.*"):
-        shutil.rmtree(left, ignore_errors=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        yield new
-        new.chmod(0o755)
-        _swap(new, folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-
-
-def _swap(new: Path, folder: Path) -> None:
-    """Put the new folder in place; what was there is removed after the move."""
-    if not folder.exists():
-        os.rename(new, folder)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent)) / "folder"
-    os.rename(folder, old)
-    os.rename(new, folder)
-    shutil.rmtree(old.parent, ignore_errors=True)
 
 
 def _described(path: Path, description: Mapping[str, Any]) -> tuple[EngineConfig, list[TaskSpec]]:

@@ -8,10 +8,10 @@ from typing import Any
 from safetensors.torch import save_file
 from torch import nn
 
-from mtl_engine.checkpoint import written_then_moved
 from mtl_engine.encoders import TransformerEncoder
 from mtl_engine.encoders.transformer import no_progress_bar
 from mtl_engine.errors import EngineError
+from mtl_engine.folders import replaced_folder
 from mtl_engine.heads.tags import TagHead
 from mtl_engine.model import MultiTaskModel
 
@@ -26,7 +26,7 @@ def export_huggingface(model: MultiTaskModel, folder: Path | str) -> None:
     if not isinstance(model.encoder, TransformerEncoder):
         raise EngineError("Only models on a transformer encoder have a Hugging Face form.")
     encoder, tokenizer = model.encoder.original
-    with written_then_moved(Path(folder)) as new, no_progress_bar():
+    with replaced_folder(Path(folder)) as new, no_progress_bar():
         encoder.save_pretrained(new, state_dict=_without_pooler(encoder))
         tokenizer.save_pretrained(new)
         save_file(dict(model.heads.state_dict()), new / "heads.safetensors")

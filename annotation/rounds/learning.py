@@ -16,6 +16,7 @@ from mtl_engine.config import EngineConfig
 from mtl_engine.errors import EngineError
 from mtl_engine.examples import examples_hash
 from mtl_engine.features import open_features
+from mtl_engine.folders import current_place
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.policies import FixedPolicy, TaskPolicy
 from mtl_engine.prediction import fit_temperatures
@@ -123,7 +124,8 @@ def _train(
         raise EngineError(
             "No task has a labelled sentence with labels to learn from: answer some asks first."
         )
-    resumed = load_snapshot(workspace.snapshot) if workspace.snapshot.exists() else None
+    is_resumed = current_place(workspace.snapshot).exists()
+    resumed = load_snapshot(workspace.snapshot) if is_resumed else None
     events = train(
         parts[TRAIN],
         parts[DEV],

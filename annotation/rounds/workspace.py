@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from django.conf import settings
 
+from mtl_engine.folders import remove_folder
 from mtl_engine.types import Example
 
 TRAIN, DEV, TEST = "train", "dev", "test"
@@ -56,7 +56,7 @@ class Workspace:
 
     def drop_snapshot(self) -> None:
         """Forget a training that has ended."""
-        shutil.rmtree(self.snapshot, ignore_errors=True)
+        remove_folder(self.snapshot)
 
     def save_examples(self, examples: Iterable[KeptExample]) -> None:
         """Keep what the round learns from and is tested on."""

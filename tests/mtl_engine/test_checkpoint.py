@@ -84,10 +84,36 @@ def test_saving_again_replaces_the_model(end, tmp_path):
 
 
 def test_what_a_killed_writer_left_is_removed_by_the_next(end, tmp_path):
-    (tmp_path / ".m.a1b2c3").mkdir()
-    (tmp_path / ".m.a1b2c3" / "model.safetensors").write_bytes(b"half")
+    (tmp_path / ".m.new-a1b2c3").mkdir()
+    (tmp_path / ".m.new-a1b2c3" / "model.safetensors").write_bytes(b"half")
     save_model(end.model, tmp_path / "m")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_model_is_found_where_a_killed_writer_left_it(end, tmp_path):
+    save_model(end.model, tmp_path / "m", data_hash="old")
+    *_, step, _ = train(sentences(4), [], TASKS, tiny_config(epochs=1))
+    save_snapshot(step.snapshot(), tmp_path / "s")
+    for name in ("m", "s"):
+        os.rename(tmp_path / name, tmp_path / f".{name}.old")
+    assert read_description(tmp_path / "m")["data_hash"] == "old"
+    assert load_model(tmp_path / "m").tasks == TASKS
+    assert load_snapshot(tmp_path / "s").step == step.step
+
+
+def test_a_model_replaced_while_it_is_read_is_read_anew(end, tmp_path, monkeypatch):
+    save_model(end.model, tmp_path / "m")
+    other = new_model(tiny_config(), [MOOD])
+    read = checkpoint._read_description
+
+    def read_then_replace(path):
+        description = read(path)
+        if len(description["tasks"]) == len(TASKS):
+            save_model(other, tmp_path / "m")
+        return description
+
+    monkeypatch.setattr(checkpoint, "_read_description", read_then_replace)
+    assert load_model(tmp_path / "m").tasks == (MOOD,)
 
 
 def test_broken_folders_are_refused_with_the_reason(end, tmp_path):
