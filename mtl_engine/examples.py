@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from mtl_engine.encoders.pack import Pieces
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.model import MultiTaskModel
-from mtl_engine.types import Example
+from mtl_engine.types import Example, TaskSpec
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,21 @@ class EncodedExamples:
 
 def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> EncodedExamples:
     """Return the sentences ready for training; an answer that does not fit is an error."""
+    targets = read_answers(model, examples)
+    return EncodedExamples(model.encoder.read([example.tokens for example in examples]), targets)
+
+
+def read_answers(
+    model: MultiTaskModel, examples: Sequence[Example]
+) -> dict[str, dict[int, Any]]:  # task -> row -> target
+    """Return the answers as the heads read them; one that does not fit is an error."""
     targets: dict[str, dict[int, Any]] = {task.name: {} for task in model.tasks}
     for row, example in enumerate(examples):
         for name in example.labels:
             if name not in targets:
                 raise UnknownName("task", name, targets)
             targets[name][row] = _target(model, name, example, row)
-    return EncodedExamples(model.encoder.read([example.tokens for example in examples]), targets)
+    return targets
 
 
 def _target(model: MultiTaskModel, name: str, example: Example, row: int) -> Any:
@@ -54,6 +62,15 @@ def _target(model: MultiTaskModel, name: str, example: Example, row: int) -> Any
         raise EngineError(
             f"{where}: the answer {answer!r} of task '{name}' has not the shape of {kind}: {error}."
         ) from error
+
+
+def only_tasks(examples: Sequence[Example], tasks: Sequence[TaskSpec]) -> list[Example]:
+    """Return the sentences with the answers of these tasks alone."""
+    names = {task.name for task in tasks}
+    return [
+        replace(example, labels={n: a for n, a in example.labels.items() if n in names})
+        for example in examples
+    ]
 
 
 def examples_hash(examples: Sequence[Example]) -> str:

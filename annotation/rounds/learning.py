@@ -14,7 +14,7 @@ from annotation.worker import Parked
 from mtl_engine.checkpoint import load_model, load_snapshot, save_model, save_snapshot
 from mtl_engine.config import EngineConfig
 from mtl_engine.errors import EngineError
-from mtl_engine.examples import examples_hash
+from mtl_engine.examples import examples_hash, only_tasks
 from mtl_engine.features import open_features
 from mtl_engine.folders import current_place
 from mtl_engine.model import MultiTaskModel
@@ -46,21 +46,29 @@ def learn(
     examples = workspace.examples()
     parts = {part: _of(examples, part) for part in (TRAIN, DEV, TEST)}
     learnable = learnable_tasks(tasks, parts[TRAIN])
+    known = {part: only_tasks(those, learnable) for part, those in parts.items()}
     started = time.process_time()
-    model = _train(
+    end = _train(
         workspace,
-        parts,
+        known,
         learnable,
         config,
         policy=_policy(policy_weights, learnable),
         warm_start=load_model(warm_start) if warm_start else None,
         report=report,
     )
+    model = end.model
     cpu_seconds = time.process_time() - started
-    temperatures = fit_temperatures(model, parts[DEV]) if has_temperature and parts[DEV] else {}
+    temperatures = fit_temperatures(model, known[DEV]) if has_temperature and known[DEV] else {}
     data_hash = examples_hash([*parts[TRAIN], *parts[DEV]])
     results = judge_model(model, parts[TEST], temperatures)
-    save_model(model, workspace.model, temperatures=temperatures, data_hash=data_hash)
+    save_model(
+        model,
+        workspace.model,
+        metrics=end.metrics,
+        temperatures=temperatures,
+        data_hash=data_hash,
+    )
     workspace.drop_snapshot()
     return {
         "n_train": len(parts[TRAIN]),
@@ -119,7 +127,7 @@ def _train(
     policy: TaskPolicy | None,
     warm_start: MultiTaskModel | None,
     report: Report,
-) -> MultiTaskModel:
+) -> End:
     if not tasks:
         raise EngineError(
             "No task has a labelled sentence with labels to learn from: answer some asks first."
@@ -151,8 +159,8 @@ def _train(
                     save_snapshot(event.snapshot(), workspace.snapshot)
                     saved_at = time.monotonic()
             elif isinstance(event, End):
-                return event.model
-    raise AssertionError("a training always ends with its model")
+                return event
+    raise AssertionError("a training always ends")
 
 
 def _log_line(step: Step) -> str:
