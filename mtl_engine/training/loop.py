@@ -14,7 +14,7 @@ from torch import Tensor
 from mtl_engine.config import EngineConfig
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
-from mtl_engine.examples import examples_hash, read_examples
+from mtl_engine.examples import examples_hash, read_answers, read_examples
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel, new_model
 from mtl_engine.policies import Feedback, TaskPolicy, draw, named_policy
@@ -65,6 +65,7 @@ def train(
     _require_known_weights(config, tasks)
     words = (word for example in [*examples, *dev] for word in example.tokens)
     model = new_model(config, tasks, words)
+    read_answers(model, dev)  # refused now rather than after the first epoch
     if warm_start is not None:
         adopt_weights(model, warm_start)
     run = _Run(model, examples, dev, policy=policy, cache_dir=cache_dir)

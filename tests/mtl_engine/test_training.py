@@ -381,6 +381,23 @@ def test_an_answer_of_another_shape_names_the_sentence_and_the_task(task, answer
         train([Example(("Ada",), {task: answer}, id=0)], [], TASKS, tiny_config())
 
 
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"mood": "quest"}, "Did you mean 'question'"),
+        ({"moood": "question"}, "Did you mean 'mood'"),
+        ({"pos": ["NOUN"]}, "1 entries for a sentence of 2 tokens"),
+        ({"entities": [[0, 9, "PER"]]}, "does not fit a sentence of 2 tokens"),
+        ({"entities": [[0, 1]]}, "has not the shape of spans"),
+        ({"moves": [[1]]}, "has not the shape of relations"),
+    ],
+)
+def test_a_development_answer_that_does_not_fit_is_refused_before_training(answers, message):
+    dev = [Example(("Ada", "sleeps"), answers, id="d3")]
+    with pytest.raises(EngineError, match=message):
+        train(sentences(4), dev, TASKS, tiny_config())
+
+
 def test_training_without_any_label_is_refused():
     with pytest.raises(EngineError, match="labelled for any"):
         train([Example(("Ada",), {})], [], TASKS, tiny_config())
