@@ -69,8 +69,7 @@ class SpanHead(Head):
     def read(
         self, scores: SpanScores, temperature: float = 1.0, *, is_greedy: bool = False
     ) -> Reading:
-        rows = softmax(scores.logits.numpy(), temperature)
-        return SpanReading(self.task, scores.spans, rows)
+        return SpanReading(self.task, scores, temperature)
 
     def calibration_rows(
         self, scores: SpanScores, targets: Sequence[np.ndarray]
@@ -102,12 +101,19 @@ class SpanVectors(nn.Module):
 
 
 class SpanReading(Reading):
-    """Labelled spans read from a distribution per candidate."""
+    """Labelled spans read from a distribution per candidate.
 
-    def __init__(self, task: TaskSpec, spans: Candidates, rows: np.ndarray) -> None:
+    Which spans are the answer does not depend on the temperature, only how sure they are.
+    """
+
+    def __init__(self, task: TaskSpec, scores: SpanScores, temperature: float = 1.0) -> None:
+        logits = scores.logits.numpy()
+        plain = softmax(logits)
         self.task = task
-        self.spans = spans
-        self.rows = rows  # (C, 1 + labels)
+        self.spans = scores.spans
+        self.rows = softmax(logits, temperature)  # (C, 1 + labels)
+        self.labels = plain.argmax(1)  # (C,)
+        self.sureness = plain.max(1)  # (C,)
 
     def probabilities(self) -> list[np.ndarray]:
         return split_by(self.rows, self.spans.counts)
@@ -127,14 +133,13 @@ class SpanReading(Reading):
         return np.bincount(self.spans.sentence, likely, minlength=len(self.spans.counts))
 
     def votes(self) -> list[np.ndarray]:
-        return split_by(self.rows.argmax(1), self.spans.counts)
+        return split_by(self.labels, self.spans.counts)
 
     def chosen(self) -> list[np.ndarray]:
         """Return the candidates that are the answer of each sentence, in the answer's order."""
-        labels = self.rows.argmax(1)
         ends = np.cumsum(self.spans.counts)
         return [
-            self._sorted(start + np.flatnonzero(labels[start:end]))
+            self._sorted(start + np.flatnonzero(self.labels[start:end]))
             for start, end in zip(ends - self.spans.counts, ends, strict=True)
         ]
 
@@ -146,7 +151,7 @@ class SpanReading(Reading):
     def _without_overlaps(self, chosen: np.ndarray) -> np.ndarray:
         taken: set[int] = set()
         kept = []
-        surest = np.argsort(-self.rows[chosen].max(1), kind="stable")
+        surest = np.argsort(-self.sureness[chosen], kind="stable")
         for candidate in chosen[surest]:
             words = range(self.spans.start[candidate], self.spans.end[candidate])
             if taken.isdisjoint(words):
@@ -155,7 +160,7 @@ class SpanReading(Reading):
         return np.array(kept, dtype=np.int64)
 
     def _label(self, candidate: int) -> str:
-        return self.task.labels[int(self.rows[candidate].argmax()) - 1]
+        return self.task.labels[int(self.labels[candidate]) - 1]
 
 
 def sum_per_word(losses: Tensor, sentence: np.ndarray, counts: np.ndarray) -> Tensor:

@@ -126,9 +126,7 @@ class RelationHead(Head):
         self, scores: RelationScores, temperature: float = 1.0, *, is_greedy: bool = False
     ) -> Reading:
         rows = softmax(scores.logits.numpy(), temperature)
-        spans = SpanReading(
-            self.parent_task, scores.parent.spans, softmax(scores.parent.logits.numpy())
-        )
+        spans = SpanReading(self.parent_task, scores.parent)
         return RelationReading(self.task, scores, rows, spans)
 
     def calibration_rows(

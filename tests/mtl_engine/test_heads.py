@@ -165,6 +165,25 @@ def test_nested_spans_keep_overlaps_and_flat_ones_the_surer():
     assert len(reading.item_confidence()[0]) == 2
 
 
+@pytest.mark.parametrize("temperature", [0.01, 0.1, 1.0, 10.0])
+def test_a_temperature_changes_how_sure_spans_are_and_not_which(temperature):
+    three = TaskSpec("entities", "spans", ("PER", "LOC", "ORG"))
+    head = head_for(three, MOVES, max_span_width=2)
+    scores = span_scores(head, [2], {})
+    scores.logits[:] = torch.tensor(
+        [
+            [0.0, 2.0, 0.4, 0.4],  # [0, 1): the surer at 0.1, and at 0.01 as sure as the next
+            [-9.0, 1.0, -9.0, 0.0],  # [0, 2): the surer at 1
+            [9.0, 0.0, 0.0, 0.0],
+        ]
+    )
+    assert head.read(scores, temperature).answers() == [[[0, 2, "PER"]]]
+    relations = new_head(MOVES, [three, MOVES], WIDTH, ModelConfig(max_span_width=2)).eval()
+    with torch.no_grad():
+        linked = relations.read(relations(scores.states, scores), temperature)
+    assert linked.spans.answers() == [[[0, 2, "PER"]]]
+
+
 def test_a_span_wider_than_the_candidates_is_left_out_of_the_target():
     head = head_for(TaskSpec("ner", "spans", ("X",), is_nested=True), max_span_width=2)
     assert head.encode(4, [[0, 4, "X"], [1, 3, "X"]]).sum() == 1
