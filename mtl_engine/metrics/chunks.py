@@ -1,7 +1,8 @@
 """The chunks in a sequence of tags, read as the conlleval script reads them.
 
 IOB1, IOB2, IO and IOBES are all understood, and mixtures too: what starts or ends a chunk depends
-on two neighbouring tags only, so gold in IOB2 can be compared with predictions in IO.
+on two neighbouring tags only, so gold in IOB2 can be compared with predictions in IO. IOBES goes
+beyond the script: E and S end their chunk whatever follows, where the script joins E and B.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,7 @@
 """Metrics by hand, and chunks against a second reading of conlleval's rules."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -57,13 +59,13 @@ def _conlleval_chunks(tags):
         ("E", "E"),
         ("E", "I"),
         ("E", "O"),
-        ("E", "B"),
+        ("E", "B"),  # not in the script, which does not know IOBES
     }
     begins = {
         ("B", "B"),
         ("I", "B"),
         ("O", "B"),
-        ("E", "B"),
+        ("E", "B"),  # not in the script
         ("O", "I"),
         ("E", "E"),
         ("E", "I"),
@@ -86,6 +88,13 @@ def test_chunks_agree_with_conllevals_tables_on_any_mixture_of_tags():
     for _ in range(3000):
         tags = list(rng.choice(names, rng.integers(0, 9)))
         assert read_chunks(tags) == _conlleval_chunks(tags), tags
+
+
+def test_chunks_agree_with_conllevals_tables_on_every_short_sequence_of_iob_tags():
+    names = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+    for length in range(6):
+        for tags in product(names, repeat=length):
+            assert read_chunks(tags) == _conlleval_chunks(tags), tags
 
 
 def test_nothing_there_and_nothing_predicted_scores_zero_as_in_conlleval():
