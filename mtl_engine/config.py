@@ -152,8 +152,9 @@ class TrainingConfig(Settings):
             self._require(key, getattr(self, key) > 0, "more than 0")
         for key in ("batch_size", "evaluate_every"):
             self._require(key, getattr(self, key) >= 1, "1 or more")
-        for key in ("epochs", "patience", "weight_decay", "seed"):
+        for key in ("epochs", "patience", "weight_decay"):
             self._require(key, getattr(self, key) >= 0, "0 or more")
+        self._require("seed", 0 <= self.seed < 2**63, "0 to 2**63 - 1")
         self._require("warmup", 0 <= self.warmup <= 1, "0 to 1")
         self._require("label_smoothing", 0 <= self.label_smoothing < 1, "0 <= value < 1")
         self._require(

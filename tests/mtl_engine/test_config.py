@@ -67,6 +67,8 @@ def test_an_unknown_name_is_named_with_the_known_ones(values, parts):
         ({"training": {"task_weights": {"a": -1}}}, ["'task_weights'", "0 or more"]),
         ({"training": {"task_weights": [1]}}, ["'task_weights' is [1]", "task name to weight"]),
         ({"training": 3}, ["'training' is 3", "seed"]),
+        ({"training": {"seed": -1}}, ["'seed' is -1", "0 to 2**63 - 1"]),
+        ({"training": {"seed": 2**63}}, [f"'seed' is {2**63}", "0 to 2**63 - 1"]),
         ({"model": {"dropout": 1}}, ["'dropout' is 1.0", "dropout < 1"]),
         ({"encoder": {"max_word_pieces": 600}}, ["'max_word_pieces' is 600", "510"]),
         ({"encoder": {"frozen_layers": -2}}, ["'frozen_layers' is -2", "-1 or more"]),
