@@ -33,19 +33,24 @@ def expected_calibration_error(
 
 
 def fit_temperature(
-    logits: Sequence[ArrayLike] | NDArray[Any], labels: Sequence[Any] | NDArray[Any]
+    logits: Sequence[ArrayLike] | NDArray[Any],
+    labels: Sequence[Any] | NDArray[Any],
+    *,
+    doubt: float = 0.0,
 ) -> float:
     """Return the T > 0 for which softmax(logits / T) gives the labels the least mean NLL.
 
     One (n, s) array with (n,) labels, or lists of (m_i, s_i) arrays and (m_i,) labels; a negative
     label is a missing one. The loss is convex in 1 / T: a bracketed Newton iteration finds it.
+    ``doubt`` is the share of each label that goes to all columns of its row alike.
     """
     blocks = _blocks(logits, labels)
-    if _nll_derivatives(blocks, 1.0)[0] == 0:
+    wanted = [_wanted_logits(rows, truth, doubt) for rows, truth in blocks]
+    if _nll_derivatives(blocks, wanted, 1.0)[0] == 0:
         return 1.0  # the optimum, or nothing depends on the temperature
     low, high, inverse = 1.0 / HOTTEST, 1.0 / COLDEST, 1.0
     for _ in range(100):
-        slope, curvature = _nll_derivatives(blocks, inverse)
+        slope, curvature = _nll_derivatives(blocks, wanted, inverse)
         low, high = (inverse, high) if slope < 0 else (low, inverse)
         newton = inverse - slope / curvature if curvature > 0 else low
         following = newton if low < newton < high else (low + high) / 2
@@ -111,16 +116,30 @@ def _whole_numbers(number: int, labels: ArrayLike) -> NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def _nll_derivatives(blocks: list[Block], inverse: float) -> tuple[float, float]:
+def _wanted_logits(
+    rows: NDArray[np.float64], truth: NDArray[np.int64], doubt: float
+) -> NDArray[np.float64]:
+    """Return (n,) the mean logit of each row under its label, or its softened label."""
+    hit: NDArray[np.float64] = rows[np.arange(len(truth)), truth]
+    if doubt == 0:
+        return hit
+    is_open = rows > MASKED
+    spread = np.where(is_open, rows, 0.0).sum(axis=1) / np.maximum(is_open.sum(axis=1), 1)
+    return (1 - doubt) * hit + doubt * spread
+
+
+def _nll_derivatives(
+    blocks: list[Block], wanted: list[NDArray[np.float64]], inverse: float
+) -> tuple[float, float]:
     """Return the first and second derivative of the mean NLL in 1 / T."""
     slope = curvature = rows_seen = 0.0
-    for rows, truth in blocks:
+    for (rows, _), goal in zip(blocks, wanted, strict=True):
         scaled = inverse * rows
         weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         mean = (weights * rows).sum(axis=1)
-        slope += float((mean - rows[np.arange(len(truth)), truth]).sum())
+        slope += float((mean - goal).sum())
         centred = np.where(weights > 0, rows - mean[:, None], 0.0)
         curvature += float((weights * centred**2).sum())
-        rows_seen += len(truth)
+        rows_seen += len(rows)
     return slope / rows_seen, curvature / rows_seen

@@ -16,7 +16,11 @@ from mtl_engine.types import Example
 
 @torch.no_grad()
 def fit_temperatures(model: MultiTaskModel, dev: Sequence[Example]) -> dict[str, float]:
-    """Return the temperature with the least dev loss, for every task with dev answers."""
+    """Return the temperature with the least dev loss, for every task with dev answers.
+
+    Below 1, where few sentences that were all answered right would make the model sure of
+    everything, each label is doubted as Laplace's rule of succession does.
+    """
     model.eval()
     data = read_examples(model, dev)
     found: dict[str, float] = {}
@@ -34,5 +38,13 @@ def fit_temperatures(model: MultiTaskModel, dev: Sequence[Example]) -> dict[str,
             logits += some_logits
             labels += some_labels
         if sum(map(len, labels)):
-            found[task.name] = fit_temperature(logits, labels)
+            found[task.name] = _supported_temperature(logits, labels)
     return found
+
+
+def _supported_temperature(logits: list[np.ndarray], labels: list[np.ndarray]) -> float:
+    best = fit_temperature(logits, labels)
+    if best >= 1:
+        return best
+    n_rows = sum(map(len, labels))
+    return min(1.0, fit_temperature(logits, labels, doubt=1 / (n_rows + 2)))

@@ -92,3 +92,12 @@ def test_wrong_input_is_named():
             fit_temperature(np.zeros((1, 2)), np.array(labels))
     with pytest.raises(EngineError, match="2 arrays of logits and 1 of labels"):
         fit_temperature([np.zeros((1, 2)), np.zeros((1, 2))], [np.array([0])])
+
+
+def test_doubt_gives_a_finite_temperature_to_labels_that_were_all_right():
+    logits, labels = np.array([[4.0, 0.0], [0.0, 4.0]]), np.array([0, 1])
+    found = fit_temperature(logits, labels, doubt=0.5)
+    # of each label 0.75 stays: sigmoid(4 / T) = 0.75 = 3 / (3 + 1)
+    assert found == pytest.approx(4 / np.log(3))
+    masked = np.array([[4.0, 0.0, -np.inf], [-np.inf, 0.0, 4.0]])
+    assert fit_temperature(masked, np.array([0, 2]), doubt=0.5) == pytest.approx(found)

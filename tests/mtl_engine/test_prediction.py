@@ -138,6 +138,22 @@ def test_fitted_temperatures_lower_the_dev_loss(model):
     assert loss(best) < min(loss(best * 0.9), loss(best * 1.1), loss(1.0))
 
 
+def test_a_few_right_answers_do_not_make_a_model_sure_of_everything(model):
+    right = [
+        e for e in EXAMPLES if next(predict(model, [e.tokens])).answers["mood"] == e.labels["mood"]
+    ]
+    dev = [Example(e.tokens, {"mood": e.labels["mood"]}) for e in right[:3]]
+    temperatures = fit_temperatures(model, dev)
+    assert 0 < temperatures["mood"] <= 1
+    pool = list(dict.fromkeys(TOKENS))
+    plain, scaled = (
+        score(model, pool, tasks=["mood"], temperatures=some).confidence[:, 0]
+        for some in ({}, temperatures)
+    )
+    assert len(np.unique(scaled)) == len(np.unique(plain))
+    assert scaled.max() < 1
+
+
 def test_tasks_without_dev_answers_get_no_temperature(model):
     assert fit_temperatures(model, [Example(("Ada", "."), {"mood": "statement"})]).keys() == {
         "mood"
