@@ -12,6 +12,7 @@ from mtl_engine.prediction.predict import Prediction
 from mtl_engine.types import TaskSpec
 
 N_OTHERS = 2
+POSSIBLE = 0.05  # a class below this is not worth a look
 
 
 def suggest(
@@ -56,11 +57,11 @@ def _suggestion(sentence_id: int, task: TaskSpec, prediction: Prediction) -> dic
 
 
 def _others(task: TaskSpec, value: str, probabilities: np.ndarray) -> list[dict[str, Any]]:
-    """Return the next best classes."""
+    """Return the next best classes, as far as the model takes them for possible."""
     row = np.asarray(probabilities).reshape(-1)
     order = [int(i) for i in np.argsort(-row, kind="stable")]
     return [
         {"value": task.labels[i], "confidence": round(float(row[i]), 4)}
         for i in order
-        if i < len(task.labels) and task.labels[i] != value
+        if i < len(task.labels) and task.labels[i] != value and row[i] >= POSSIBLE
     ][:N_OTHERS]
