@@ -21,6 +21,7 @@ from annotation.selectors.adjudication import (
     adjudication_case,
     disputes,
     gold_values,
+    has_pairs,
 )
 from annotation.selectors.project_view import describe_project
 from annotation.services.adjudicating import decide, settle_agreed
@@ -54,6 +55,8 @@ def _show(
             "posted": posted or {},
             "owner": f"{request.user.get_username()}/{project.pk}",
         }
+    else:
+        context["has_pairs"] = has_pairs(project)
     return render_in_project(
         request,
         "annotation/adjudicate.html",

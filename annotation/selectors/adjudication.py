@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from django.db.models import Count
+
 from annotation.agreement.units import items_of
 from annotation.models import Annotation, Gold, Project, Sentence, Suggestion, Task
 
@@ -90,6 +92,13 @@ def adjudication_case(project: Project, sentence: Sentence) -> list[TaskCase]:
         for task in project.tasks.all()
         if len(answers[task.pk]) >= 2 or (answers[task.pk] and task.pk in gold)
     ]
+
+
+def has_pairs(project: Project) -> bool:
+    """Return whether two people have answered one task on one sentence."""
+    answered = Annotation.objects.filter(sentence__project=project).order_by()
+    by_cell = answered.values("sentence_id", "task_id").annotate(n_people=Count("id"))
+    return by_cell.filter(n_people__gte=2).exists()
 
 
 def gold_values(sentence: Sentence) -> dict[str, Any]:

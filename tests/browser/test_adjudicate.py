@@ -148,3 +148,12 @@ def test_the_sides_are_accessible_and_fit(open_page, project, theme, width):
     picture(page, f"adjudicate-{width}-{theme}")
     assert severe_violations(page) == []
     assert overflow(page) <= 0
+
+
+def test_a_project_without_two_answers_to_one_sentence_says_what_to_do(open_page, project):
+    Annotation.objects.filter(author__username="ben").delete()
+    page = open_page(project.memberships.get().user)
+    page.goto(f"/projects/{project.pk}/adjudicate/")
+    expect(page.get_by_role("heading", name="Nothing to compare yet")).to_be_visible()
+    page.get_by_role("main").get_by_role("link", name="Settings").click()
+    expect(page.get_by_label("Answers a sentence")).to_be_visible()
