@@ -75,9 +75,17 @@ class TandemWorker(TaskLoop):
             db_task_result.save(update_fields=["status", "finished_at"])
 
     def shutdown(self, signum: int, frame: FrameType | None) -> None:
-        """Let the running job park; a second signal stops at once."""
+        """Let the running job park and the loop end at its next turn; a second signal exits.
+
+        The loop that this one extends exits at once when it has no job. The signal may come in the
+        middle of its transaction, which then stays open and keeps the worker from signing off.
+        """
         _stopping.set()
-        super().shutdown(signum, frame)
+        if self.running:
+            logger.info("asked to stop by %s", signal.strsignal(signum))
+            self.running = False
+        else:
+            super().shutdown(signum, frame)
 
     def _beat_until_stopped(self) -> None:
         while not self._finished.wait(workers.BEAT_SECONDS):

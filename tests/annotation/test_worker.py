@@ -2,15 +2,19 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django_tasks_db.management.commands import db_worker
 from django_tasks_db.models import DBTaskResult
 
 from annotation.models import Worker
 from annotation.selectors.workers import alive_workers
 from annotation.services import workers
+from annotation.worker import TandemWorker
 
 pytestmark = pytest.mark.django_db
 
@@ -86,3 +90,31 @@ def test_a_beat_never_makes_a_second_row_of_one_worker():
         workers.beat(name=name, now=timezone.now())
     assert Worker.objects.filter(name=name).count() == 1
     assert str(os.getpid()) in name
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_is_told_to_stop_while_it_looks_for_a_task_signs_off(monkeypatch):
+    monkeypatch.setattr("annotation.worker._stopping", threading.Event())
+    loop = TandemWorker()
+
+    @contextmanager
+    def interrupted(using):
+        loop.shutdown(signal.SIGTERM, None)
+        yield
+
+    monkeypatch.setattr(db_worker, "exclusive_transaction", interrupted)
+    loop.run()
+    assert not Worker.objects.filter(name=loop.worker_id).exists()
+
+
+def test_a_second_signal_stops_a_worker_at_once(monkeypatch):
+    monkeypatch.setattr("annotation.worker._stopping", threading.Event())
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    loop = TandemWorker()
+    loop.shutdown(signal.SIGTERM, None)
+    try:
+        with pytest.raises(SystemExit):
+            loop.shutdown(signal.SIGTERM, None)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
