@@ -1,6 +1,5 @@
 """From measurements to the front of formulas: size against error, judged on data held out."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.errors import AnalysisError
-from analysis.formulas.baselines import constant_baseline, power_law_baseline
+from analysis.formulas.baselines import constant_baseline
 from analysis.formulas.engines import get_engine
 from analysis.formulas.expressions import Expression, tidy
 from analysis.formulas.holding_out import hold_out, mean_errors
@@ -30,17 +29,6 @@ class Formula:
     holdout_mse: float
 
 
-@dataclass(frozen=True)
-class Discovery:
-    """Formulas of several seeds beside the baselines, and where they may be trusted."""
-
-    front: tuple[Formula, ...]
-    constant: Formula
-    power_law: Formula
-    ranges: dict[str, tuple[float, float]]  # of each variable in the data
-    frequency: dict[str, int]  # form of a formula with constants blanked -> seeds that found it
-
-
 def discover(
     X: ArrayLike,
     y: ArrayLike,
@@ -53,11 +41,11 @@ def discover(
     generations: int = 20,
 ) -> list[Formula]:
     """Return the Pareto front of formulas for y in the variables of X, the smallest first."""
-    inputs, outputs = _checked(X, y, names)
+    inputs, outputs = checked(X, y, names)
     _check_search(scale, population, generations)
     kept, held = hold_out(len(outputs), HOLDOUT, seed)
     if np.ptp(outputs) == 0:  # a search would look for it in vain
-        return [_judged(constant_baseline(outputs, names), inputs, outputs, kept, held)]
+        return [judged(constant_baseline(outputs, names), inputs, outputs, kept, held)]
     candidates = get_engine(engine)(
         inputs[kept],
         outputs[kept] * scale,
@@ -70,61 +58,8 @@ def discover(
     for candidate in candidates:
         if candidate.complexity <= LARGEST_FORMULA:
             found = _finished(candidate, inputs[kept], outputs[kept], scale)
-            formulas.append(_judged(found, inputs, outputs, kept, held))
-    return _front([f for f in formulas if np.isfinite(f.mse) and np.isfinite(f.holdout_mse)])
-
-
-def discover_repeatedly(
-    X: ArrayLike,
-    y: ArrayLike,
-    names: Sequence[str],
-    *,
-    engine: str = "gplearn",
-    seeds: Sequence[int] = (0, 1, 2),
-    scale: float = SCALE,
-    population: int = 1000,
-    generations: int = 20,
-) -> Discovery:
-    """Return the joint front of several seeds, the baselines and how often each form was found."""
-    if not seeds:
-        raise AnalysisError("Formulas are searched for with at least one seed.")
-    inputs, outputs = _checked(X, y, names)
-    found: list[Formula] = []
-    forms: Counter[str] = Counter()
-    for seed in seeds:
-        front = discover(
-            inputs,
-            outputs,
-            names,
-            engine=engine,
-            seed=seed,
-            scale=scale,
-            population=population,
-            generations=generations,
-        )
-        found += front
-        forms.update({form_of(formula.expression) for formula in front})
-    kept, held = hold_out(len(outputs), HOLDOUT, seeds[0])
-    constant = constant_baseline(outputs[kept], names)
-    power_law = power_law_baseline(inputs[kept], outputs[kept], names)
-    return Discovery(
-        front=tuple(_front(found)),
-        constant=_judged(constant, inputs, outputs, kept, held),
-        power_law=_judged(power_law, inputs, outputs, kept, held),
-        ranges={
-            name: (float(column.min()), float(column.max()))
-            for name, column in zip(names, inputs.T, strict=True)
-        },
-        frequency=dict(forms.most_common()),
-    )
-
-
-def form_of(expression: Expression) -> str:
-    """Return a formula with every constant written as c, so that forms can be counted."""
-    import sympy
-
-    blank = sympy.Symbol("c")
-    return str(expression.tree.xreplace(dict.fromkeys(expression.tree.atoms(sympy.Float), blank)))
+            formulas.append(judged(found, inputs, outputs, kept, held))
+    return front_of([f for f in formulas if np.isfinite(f.mse) and np.isfinite(f.holdout_mse)])
 
 
 def _finished(candidate: Expression, inputs: Floats, outputs: Floats, scale: float) -> Expression:
@@ -133,7 +68,7 @@ def _finished(candidate: Expression, inputs: Floats, outputs: Floats, scale: flo
     return tidied.refitted(inputs, outputs * scale).scaled(1 / scale).refitted(inputs, outputs)
 
 
-def _judged(
+def judged(
     expression: Expression,
     inputs: Floats,
     outputs: Floats,
@@ -144,7 +79,7 @@ def _judged(
     return Formula(expression, expression.complexity, *errors)
 
 
-def _front(formulas: Sequence[Formula]) -> list[Formula]:
+def front_of(formulas: Sequence[Formula]) -> list[Formula]:
     """Return the formulas that no other one beats in both size and error."""
     front: list[Formula] = []
     for formula in sorted(formulas, key=lambda f: (f.complexity, f.mse)):
@@ -163,7 +98,7 @@ def _check_search(scale: float, population: int, generations: int) -> None:
         )
 
 
-def _checked(X: ArrayLike, y: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
+def checked(X: ArrayLike, y: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
     if not len(names) or not all(names) or len(set(names)) != len(names):
         raise AnalysisError(f"Variables have names, each another one, not {list(names)}.")
     try:

@@ -51,7 +51,11 @@ class Command(BaseCommand):
         self.stdout.write(_line(found.constant, target))
         self.stdout.write(_line(found.power_law, target))
         ranges = ", ".join(f"{n} {low:g} to {high:g}" for n, (low, high) in found.ranges.items())
-        self.stdout.write(f"\nMeasured for {ranges}; outside of it a formula is a guess.")
+        self.stdout.write(
+            "\nHeld out: mean over seeds, on rows that a seed did not fit; for a formula, what "
+            "each seed found of at most its size."
+        )
+        self.stdout.write(f"Measured for {ranges}; outside of it a formula is a guess.")
         for form, n in list(found.frequency.items())[:5]:
             self.stdout.write(f"found by {n} seeds: {form}")
 

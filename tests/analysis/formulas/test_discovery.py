@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.formulas import discover, discover_repeatedly, power_law_baseline
+from analysis.formulas import discover, discover_repeatedly, engines, power_law_baseline
 from analysis.formulas.engines import _from_program
 from analysis.formulas.expressions import Expression, parse, variables
 from analysis.formulas.published import published
@@ -54,6 +54,47 @@ def test_several_seeds_are_told_beside_the_baselines_and_their_range():
     assert found.power_law.holdout_mse < 1e-6  # the data are a power of n
     assert found.ranges == {"n": (N.min(), N.max())}
     assert max(found.frequency.values()) <= 2
+
+
+@pytest.fixture
+def two_engines_in_one(monkeypatch):
+    """Seed 0 finds a line through zero; seed 1 a root, and with three more nodes a better one."""
+    found = {0: ["1.5*n"], 1: ["1.5*sqrt(n)", "1.5*sqrt(n) + 0.5"]}
+
+    def search(inputs, outputs, names, *, seed, population, generations):
+        return [parse(text, names) for text in found[seed]]
+
+    monkeypatch.setitem(engines.ENGINES, "planted", search)
+
+
+def test_formulas_and_baselines_are_judged_on_the_rows_that_each_seed_held_out(two_engines_in_one):
+    y = 2.0 + np.sqrt(N)
+    found = discover_repeatedly(N[:, None], y, ["n"], engine="planted", seeds=[0, 1])
+    constants, lines, roots = [], [], []
+    for seed in (0, 1):
+        order = np.random.default_rng(seed).permutation(150)
+        held, kept = order[:15], order[15:]
+        slope = (N[kept] @ y[kept]) / (N[kept] @ N[kept])
+        root = (np.sqrt(N[kept]) @ y[kept]) / N[kept].sum()
+        constants.append(np.mean((y[held] - y[kept].mean()) ** 2))
+        lines.append(np.mean((y[held] - slope * N[held]) ** 2))
+        roots.append(np.mean((y[held] - root * np.sqrt(N[held])) ** 2))
+    assert found.constant.holdout_mse == pytest.approx(np.mean(constants))
+    small, larger, largest = found.front
+    assert [f.complexity for f in found.front] == [3, 5, 7]
+    assert small.holdout_mse == pytest.approx((lines[0] + constants[1]) / 2, rel=1e-4)
+    assert larger.holdout_mse == pytest.approx((lines[0] + roots[1]) / 2, rel=1e-4)
+    assert largest.holdout_mse == pytest.approx(lines[0] / 2, rel=1e-4)
+
+
+def test_formulas_and_baselines_of_several_seeds_are_fitted_to_all_rows(two_engines_in_one):
+    y = 2.0 + np.sqrt(N)
+    found = discover_repeatedly(N[:, None], y, ["n"], engine="planted", seeds=[0, 1])
+    slope = (N @ y) / (N @ N)
+    assert found.front[0].expression(np.array([[1.0]])) == pytest.approx([slope], rel=1e-4)
+    assert found.front[0].mse == pytest.approx(np.mean((y - slope * N) ** 2), rel=1e-4)
+    assert found.constant.expression(np.array([[1.0]])) == pytest.approx([y.mean()])
+    assert found.constant.mse == pytest.approx(y.var())
 
 
 def test_constants_are_refitted_by_least_squares():
