@@ -10,7 +10,7 @@ from analysis.errors import AnalysisError
 from analysis.formulas.baselines import constant_baseline
 from analysis.formulas.engines import get_engine
 from analysis.formulas.expressions import Expression, tidy
-from analysis.formulas.holding_out import hold_out, mean_errors
+from analysis.formulas.holding_out import hold_out, is_defined_within, mean_errors
 
 Floats = NDArray[np.float64]
 HOLDOUT = 0.1
@@ -37,16 +37,23 @@ def discover(
     engine: str = "gplearn",
     seed: int = 0,
     scale: float = SCALE,
-    population: int = 1000,
-    generations: int = 20,
+    population: int | None = None,
+    generations: int | None = None,
 ) -> list[Formula]:
-    """Return the Pareto front of formulas for y in the variables of X, the smallest first."""
+    """Return the Pareto front of formulas for y in the variables of X, the smallest first.
+
+    Without a population or generations a search has those of its engine: 20,000 formulas.
+    """
     inputs, outputs = checked(X, y, names)
+    chosen = get_engine(engine)
+    population = chosen.population if population is None else population
+    generations = chosen.generations if generations is None else generations
     _check_search(scale, population, generations)
     kept, held = hold_out(len(outputs), HOLDOUT, seed)
+    constant = judged(constant_baseline(outputs[kept], names), inputs, outputs, kept, held)
     if np.ptp(outputs) == 0:  # a search would look for it in vain
-        return [judged(constant_baseline(outputs, names), inputs, outputs, kept, held)]
-    candidates = get_engine(engine)(
+        return [constant]
+    candidates = chosen.search(
         inputs[kept],
         outputs[kept] * scale,
         names,
@@ -58,8 +65,9 @@ def discover(
     for candidate in candidates:
         if candidate.complexity <= LARGEST_FORMULA:
             found = _finished(candidate, inputs[kept], outputs[kept], scale)
-            formulas.append(judged(found, inputs, outputs, kept, held))
-    return front_of([f for f in formulas if np.isfinite(f.mse) and np.isfinite(f.holdout_mse)])
+            if is_defined_within(found, inputs):
+                formulas.append(judged(found, inputs, outputs, kept, held))
+    return front_of(formulas) or [constant]
 
 
 def _finished(candidate: Expression, inputs: Floats, outputs: Floats, scale: float) -> Expression:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,19 @@ from analysis.errors import AnalysisError
 from analysis.formulas.expressions import Expression, parse, variables
 
 Floats = NDArray[np.float64]
-Engine = Callable[..., list[Expression]]
 PARSIMONY = 0.2  # the paper's, in units of the scaled outputs
 OPERON_SYMBOLS = "add,sub,mul,div,constant,variable,log,sqrt,exp"
+OPERON_STEPS = 20  # of least squares a formula: after 5 constants are still far off
 WIDEST_EXPONENT = (-50.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A search for formulas, and how many it tries unless told otherwise."""
+
+    search: Callable[..., list[Expression]]
+    population: int
+    generations: int
 
 
 def _protected_exp(x: Floats) -> Floats:
@@ -28,10 +38,10 @@ def search_gplearn(
     names: Sequence[str],
     *,
     seed: int,
-    population: int = 1000,
-    generations: int = 20,
+    population: int,
+    generations: int,
 ) -> list[Expression]:
-    """Return the best program, and the best of each length in the last generation.
+    """Return the best program, and the best of each length in any generation.
 
     Operators and rates are the paper's.
     """
@@ -51,8 +61,10 @@ def search_gplearn(
         random_state=seed,
     )
     search.fit(inputs, outputs)
-    last = [program for program in search._programs[-1] if program is not None]
-    programs = [search._program, *_best_of_each_length(last)]
+    every = [
+        program for programs in search._programs for program in programs if program is not None
+    ]
+    programs = [search._program, *_best_of_each_length(every)]
     symbols = variables(names, inputs)
     return [Expression(_from_program(p.program, symbols), tuple(names)) for p in programs]
 
@@ -63,8 +75,8 @@ def search_operon(
     names: Sequence[str],
     *,
     seed: int,
-    population: int = 1000,
-    generations: int = 20,
+    population: int,
+    generations: int,
 ) -> list[Expression]:
     """Return Operon's Pareto front of error against length; it fits constants as it searches."""
     from pyoperon.sklearn import SymbolicRegressor
@@ -74,7 +86,7 @@ def search_operon(
         generations=generations,
         allowed_symbols=OPERON_SYMBOLS,
         objectives=["r2", "length"],
-        optimizer_iterations=5,
+        optimizer_iterations=OPERON_STEPS,
         n_threads=1,
         random_state=seed,
     )
@@ -89,11 +101,14 @@ def search_operon(
     return found
 
 
-ENGINES: dict[str, Engine] = {"gplearn": search_gplearn, "operon": search_operon}
+ENGINES = {  # 20,000 formulas either way
+    "gplearn": Engine(search_gplearn, population=1000, generations=20),
+    "operon": Engine(search_operon, population=500, generations=40),
+}
 
 
 def get_engine(name: str) -> Engine:
-    """Return the search with this name."""
+    """Return the engine with this name."""
     if name not in ENGINES:
         raise AnalysisError(f"No engine '{name}'. Known: {', '.join(sorted(ENGINES))}.")
     return ENGINES[name]

@@ -7,6 +7,7 @@ from analysis.formulas.expressions import Expression
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+N_PROBES = 1000
 
 
 def hold_out(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
@@ -23,3 +24,15 @@ def mean_errors(
     with np.errstate(over="ignore"):  # a formula that explodes is left out by its error
         errors = (expression(inputs) - outputs) ** 2
     return float(errors[kept].mean()), float(errors[held].mean())
+
+
+def is_defined_within(expression: Expression, inputs: Floats) -> bool:
+    """Return whether a formula has a finite value on the rows and anywhere between them.
+
+    Between them is asked at random points of the range of each variable: a root or logarithm that
+    holds on a hundred rows may still be that of a negative number beside them.
+    """
+    rng = np.random.default_rng(0)
+    probes = rng.uniform(inputs.min(axis=0), inputs.max(axis=0), (N_PROBES, inputs.shape[1]))
+    values = expression(np.vstack([inputs, probes]))
+    return bool((np.abs(values) < np.sqrt(np.finfo(float).max)).all())

@@ -21,7 +21,7 @@ from analysis.formulas.discovery import (
     judged,
 )
 from analysis.formulas.expressions import Expression
-from analysis.formulas.holding_out import hold_out, mean_errors
+from analysis.formulas.holding_out import hold_out, is_defined_within, mean_errors
 
 Floats = NDArray[np.float64]
 
@@ -50,8 +50,8 @@ def discover_repeatedly(
     engine: str = "gplearn",
     seeds: Sequence[int] = (0, 1, 2),
     scale: float = SCALE,
-    population: int = 1000,
-    generations: int = 20,
+    population: int | None = None,
+    generations: int | None = None,
 ) -> Discovery:
     """Return the joint front of several seeds, the baselines and how often each form was found."""
     if not seeds:
@@ -75,7 +75,7 @@ def discover_repeatedly(
     fitted = [_fitted_to_all(expression, inputs, outputs, by_seed) for expression in found]
     forms = Counter(form for front in fronts for form in {form_of(f.expression) for f in front})
     return Discovery(
-        front=tuple(front_of([f for f in fitted if np.isfinite(f.mse)])),
+        front=tuple(front_of(fitted)),
         constant=_with_mean_holdout(constant_baseline(outputs, names), inputs, outputs, constants),
         power_law=_with_mean_holdout(
             power_law_baseline(inputs, outputs, names), inputs, outputs, power_laws
@@ -99,6 +99,8 @@ def _fitted_to_all(
 ) -> Formula:
     """Return a formula fitted to all rows; held out, what each seed found of at most its size."""
     fitted = expression.refitted(inputs, outputs)
+    if not is_defined_within(fitted, inputs):
+        fitted = expression
     judges = [
         min((f for f in front if f.complexity <= fitted.complexity), key=lambda f: f.mse)
         for front in by_seed

@@ -74,7 +74,7 @@ def findings(
     *,
     engine: str,
     seeds: Sequence[int],
-    population: int = 1000,
+    population: int | None = None,
 ) -> Iterator[Finding]:
     """Yield the answers to questions about a study's cells."""
     for question in questions:

@@ -23,7 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--scale", default="")
         parser.add_argument("--engine", default="operon", choices=["gplearn", "operon"])
         parser.add_argument("--seeds", type=whole_numbers, default="0,1,2,3,4")
-        parser.add_argument("--population", type=int, default=1000, help="formulas a generation")
+        parser.add_argument(
+            "--population", type=int, help="formulas a generation, if not the engine's"
+        )
         parser.add_argument("-o", "--output", type=Path, required=True, help="a directory")
 
     def handle(self, *args: Any, **options: Any) -> None:

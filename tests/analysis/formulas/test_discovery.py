@@ -34,16 +34,39 @@ def _equation_6(rng, size):
     return rows, published(6)(rows)
 
 
-def test_equation_6_with_noise_is_found_to_within_twice_the_noise_on_new_rows():
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", [3, 4])
+def test_equation_6_with_noise_is_found_to_within_twice_the_noise_on_new_rows(seed):
+    rng = np.random.default_rng(seed)
     rows, clean = _equation_6(rng, 200)
     noise = 0.01 * clean.mean()
     y = clean + noise * rng.normal(size=200)
-    front = discover(rows, y, ["n", "ami", "t"], engine="operon", seed=0)
+    front = discover(rows, y, ["n", "ami", "t"], engine="operon", seed=seed)
     new_rows, new_clean = _equation_6(rng, 500)
     errors = front[-1].expression(new_rows) - new_clean - noise * rng.normal(size=500)
     assert np.mean(errors**2) < 2 * noise**2
     assert np.var(new_clean) > 100 * noise**2
+
+
+def test_a_formula_that_is_undefined_between_the_rows_is_left_out(monkeypatch):
+    x = np.r_[np.linspace(0, 1, 50), np.linspace(2, 3, 50)]
+    y = np.sqrt((x - 1.2) * (x - 1.8))
+
+    def search(inputs, outputs, names, **budget):
+        return [parse("sqrt(x*x - 3.0*x + 2.16)*100.0", names), parse("40.0 + x", names)]
+
+    monkeypatch.setitem(engines.ENGINES, "planted", engines.Engine(search, 20, 1))
+    (formula,) = discover(x[:, None], y, ["x"], engine="planted")
+    assert "sqrt" not in str(formula.expression)
+
+
+def test_without_any_usable_formula_the_constant_is_the_front(monkeypatch):
+    def search(inputs, outputs, names, **budget):
+        return [parse("log(-1.0 - n)", names)]
+
+    monkeypatch.setitem(engines.ENGINES, "planted", engines.Engine(search, 20, 1))
+    (formula,) = discover(N[:, None], SQRT, ["n"], engine="planted")
+    assert formula.complexity == 1
+    assert formula.expression(np.array([[1.0]]))[0] == pytest.approx(SQRT.mean(), abs=0.01)
 
 
 def test_several_seeds_are_told_beside_the_baselines_and_their_range():
@@ -64,7 +87,7 @@ def two_engines_in_one(monkeypatch):
     def search(inputs, outputs, names, *, seed, population, generations):
         return [parse(text, names) for text in found[seed]]
 
-    monkeypatch.setitem(engines.ENGINES, "planted", search)
+    monkeypatch.setitem(engines.ENGINES, "planted", engines.Engine(search, 20, 1))
 
 
 def test_formulas_and_baselines_are_judged_on_the_rows_that_each_seed_held_out(two_engines_in_one):
