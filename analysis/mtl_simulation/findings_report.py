@@ -9,6 +9,7 @@ from analysis.mtl_simulation.findings import Finding
 from analysis.report.figures import draw_curves
 from analysis.report.statistics import Mean, mean_with_interval
 
+ALONE = "alone"
 Points = dict[str, list[tuple[float, float]]]  # line -> (x, F1) of single runs
 
 
@@ -56,7 +57,7 @@ def draw_figure_3(runs: Sequence[SimulatedRun], directory: Path, *, prefix: str)
     for name, across, lines in plots:
         path = directory / f"{prefix}_{name}.png"
         curves = {line: _means(points) for line, points in lines.items()}
-        draw_curves(curves, path, metric="F1 of the real task", across=across)
+        draw_curves(curves, path, metric="F1 of the real task", across=across, baseline=ALONE)
         paths.append(path)
     return paths
 
@@ -64,7 +65,7 @@ def draw_figure_3(runs: Sequence[SimulatedRun], directory: Path, *, prefix: str)
 def _against_n(runs: Sequence[SimulatedRun]) -> Points:
     lines: Points = defaultdict(list)
     alone = {(run.n, run.seed): run.f1_single for run in runs}
-    lines["alone"] = [(n, f1) for (n, _), f1 in sorted(alone.items())]
+    lines[ALONE] = [(n, f1) for (n, _), f1 in sorted(alone.items())]
     for run in sorted(runs, key=lambda run: run.alpha):
         lines[f"alpha {run.alpha:g}"].append((run.n, run.f1_multi))
     return lines
