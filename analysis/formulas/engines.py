@@ -15,7 +15,7 @@ from analysis.formulas.expressions import Expression, parse, variables
 Floats = NDArray[np.float64]
 PARSIMONY = 0.2  # the paper's, in units of the scaled outputs
 OPERON_SYMBOLS = "add,sub,mul,div,constant,variable,log,sqrt,exp"
-OPERON_STEPS = 20  # of least squares a formula: after 5 constants are still far off
+OPERON_STEPS = 20  # of least squares a formula: with 5 some seeds miss equation 6
 WIDEST_EXPONENT = (-50.0, 10.0)
 
 
