@@ -28,6 +28,9 @@ def draw_curves(
     ``baseline`` names the curve that every panel shows again.
     """
     figure = _one_panel(curves) if len(curves) <= MOST_TOGETHER else _panel_each(curves, baseline)
+    if all(float(step).is_integer() for points in curves.values() for step, _ in points):
+        for axes in figure.axes:
+            axes.xaxis.get_major_locator().set_params(integer=True)
     figure.supxlabel(across, fontsize=9)
     figure.supylabel(metric, fontsize=9)
     _save(figure, path)
