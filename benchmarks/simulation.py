@@ -83,7 +83,7 @@ def main() -> None:
     """Measure every way and write the report."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--kinds", type=int, default=len(KINDS), help="so many of the kinds")
     options = parser.parse_args()
     check_data()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 import torch
@@ -75,8 +76,7 @@ def train(
     """
     windows, labels = _stacked(problems, shape)
     parameters = initial_parameters(shape, [problem.seed for problem in problems])
-    weights = [value.requires_grad_() for value in parameters.values()]
-    optimizer = torch.optim.Adam(weights, lr=training.learning_rate, fused=True)
+    optimizer = _optimizer(parameters, training)
     generators = [torch.Generator().manual_seed(p.seed + ORDER_SEED) for p in problems]
     stopping = _Stopping(parameters, training.patience)
     for epoch in range(1, training.epochs + 1):
@@ -86,14 +86,18 @@ def train(
             rows = order[:, first : first + training.batch_size]
             _step(parameters, optimizer, vectors, windows, labels, rows)
         if dev is not None and epoch % training.look_every == 0:
-            stopping.look(parameters, dev.scores(parameters, vectors), epoch)
-            if stopping.is_over:
+            learns = stopping.look(parameters, dev.scores(parameters, vectors), epoch)
+            if not learns.any():
                 break
+            if not learns.all():
+                parameters, optimizer = _fewer(parameters, optimizer, training, learns)
+                windows, labels = windows[learns], labels[learns]
+                generators = list(compress(generators, learns))
     return stopping.result(parameters, training.epochs)
 
 
 class _Stopping:
-    """The best look at each model of a stack, and which of them have stopped."""
+    """The best look at each model of a stack, and which of them have stopped and left it."""
 
     def __init__(self, parameters: Parameters, patience: int) -> None:
         n = len(parameters["input"])
@@ -103,29 +107,52 @@ class _Stopping:
         self._stopped = np.zeros(n, dtype=np.int64)  # epoch, 0 = still learning
         self._patience = patience
 
-    @property
-    def is_over(self) -> bool:
-        return bool(self._stopped.all())
+    def look(self, parameters: Parameters, scores: Floats, epoch: int) -> NDArray[np.bool_]:
+        """Keep the models that are better than ever; return which of the present ones go on.
 
-    def look(self, parameters: Parameters, scores: Floats, epoch: int) -> None:
-        """Keep the models that are better than ever; stop those that have not been for long.
-
-        A model that has found nothing yet, F1 0, goes on.
+        A model stops that has not been better for long; one that has found nothing yet, F1 0,
+        goes on.
         """
-        learns = self._stopped == 0
-        is_better = learns & (scores > self._score)
-        self._score[is_better] = scores[is_better]
-        self._misses = np.where(is_better | (self._score <= 0), 0, self._misses + 1)
+        present = np.flatnonzero(self._stopped == 0)
+        is_better = scores > self._score[present]
+        self._score[present[is_better]] = scores[is_better]
+        hopes = is_better | (self._score[present] <= 0)
+        self._misses[present] = np.where(hopes, 0, self._misses[present] + 1)
         for name, value in parameters.items():
             for i in np.flatnonzero(is_better):
-                self._best[name][i] = value.detach()[i]
-        self._stopped[learns & (self._misses >= self._patience)] = epoch
+                self._best[name][present[i]] = value.detach()[i]
+        learns = self._misses[present] < self._patience
+        self._stopped[present[~learns]] = epoch
+        return learns
 
     def result(self, parameters: Parameters, last: int) -> Trained:
         """Return the best models; those of the last epoch where nobody looked."""
         if (self._score < 0).all():
             self._best = {name: value.detach() for name, value in parameters.items()}
         return Trained(self._best, np.where(self._stopped, self._stopped, last))
+
+
+def _optimizer(parameters: Parameters, training: Training) -> torch.optim.Adam:
+    weights = [value.requires_grad_() for value in parameters.values()]
+    return torch.optim.Adam(weights, lr=training.learning_rate, fused=True)
+
+
+def _fewer(
+    parameters: Parameters,
+    optimizer: torch.optim.Adam,
+    training: Training,
+    learns: NDArray[np.bool_],
+) -> tuple[Parameters, torch.optim.Adam]:
+    """Return the stack and its optimizer without the models that have stopped."""
+    kept = torch.from_numpy(learns)
+    fewer = {name: value.detach()[kept] for name, value in parameters.items()}
+    its_optimizer = _optimizer(fewer, training)
+    for name, value in fewer.items():
+        state = optimizer.state[parameters[name]]
+        its_optimizer.state[value] = {
+            key: moment[kept] if moment.dim() else moment for key, moment in state.items()
+        }
+    return fewer, its_optimizer
 
 
 def _step(

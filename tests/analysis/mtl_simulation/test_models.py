@@ -74,6 +74,30 @@ def test_a_stack_stops_each_model_when_it_would_stop_alone():
     )
 
 
+def test_models_that_have_stopped_leave_their_stack_and_change_nothing_for_the_others():
+    sizes = []
+
+    class Planned:
+        """The first model is best at epoch 1, the second at 3, the third at the end."""
+
+        def scores(self, parameters, vectors):
+            sizes.append(len(parameters["input"]))
+            epoch, best = len(sizes), np.array([1, 3, 6])[-sizes[-1] :]
+            return np.where(epoch <= best, 0.1 * epoch, 0.05)
+
+    problems = [_problem(seed) for seed in (1, 2, 3)]
+    training = Training(epochs=6, batch_size=8, patience=1)
+    stacked = train(problems, VECTORS, SHAPE, training, dev=Planned())
+    assert stacked.epochs.tolist() == [2, 4, 6]
+    assert sizes == [3, 3, 2, 2, 1, 1]
+    for i, epochs in enumerate((1, 3, 6)):  # of the best look
+        alone = train([problems[i]], VECTORS, SHAPE, replace(training, epochs=epochs)).parameters
+        for name, value in alone.items():
+            torch.testing.assert_close(
+                stacked.parameters[name][i], value[0], atol=1e-5, rtol=1e-4, msg=name
+            )
+
+
 def test_the_loss_is_the_sum_over_tasks_of_means_over_labelled_tokens():
     logits = torch.zeros(1, 2, 2, 4)
     wanted = torch.tensor([[[0, UNLABELLED], [1, 2]]])
