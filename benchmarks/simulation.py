@@ -1,6 +1,6 @@
 """Finished models per hour: stacks in one process a core, against a plain loop.
 
-    python -m benchmarks.simulation [--seeds 3] [--epochs 60] [--kinds 4]
+    python -m benchmarks.simulation [--seeds 3] [--epochs 100] [--kinds 4]
 
 Both train the paper's models (Bi-LSTM of 100 units, shared and task-specific layers) of four kinds
 on the same tokens, from the same first weights, in the same order of batches. The plain loop takes
