@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from django_tasks_db.management.commands import db_worker
 from django_tasks_db.models import DBTaskResult
@@ -99,8 +100,9 @@ def test_a_worker_that_is_told_to_stop_while_it_looks_for_a_task_signs_off(monke
 
     @contextmanager
     def interrupted(using):
-        loop.shutdown(signal.SIGTERM, None)
-        yield
+        with transaction.atomic(using=using):
+            loop.shutdown(signal.SIGTERM, None)
+            yield
 
     monkeypatch.setattr(db_worker, "exclusive_transaction", interrupted)
     loop.run()
