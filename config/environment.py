@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -55,10 +56,16 @@ def weakness(key: str) -> str | None:
 
 
 def _key_from_file(path: Path) -> str:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(64))
+    """Return the key of a file, which appears whole: other processes may start at this moment."""
+    if not path.exists():
+        descriptor, own = tempfile.mkstemp(prefix=".secret_key.", dir=path.parent)  # mode 600
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(64))
+        try:
+            os.link(own, path)
+        except FileExistsError:
+            pass  # another process was first: its key counts
+        except OSError:  # a file system without hard links
+            os.replace(own, path)
+        Path(own).unlink(missing_ok=True)
     return path.read_text().strip()

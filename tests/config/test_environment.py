@@ -14,6 +14,21 @@ def test_a_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path, monk
     assert stat.S_IMODE(os.stat(tmp_path / "secret_key").st_mode) == 0o600
 
 
+def test_processes_that_start_together_agree_on_one_whole_secret_key(tmp_path, monkeypatch):
+    monkeypatch.delenv("TANDEM_SECRET_KEY", raising=False)
+    draw, others = environment.secrets.token_urlsafe, []
+
+    def draw_while_another_starts(n):
+        if not others:
+            others.append(None)
+            others[0] = environment.secret_key(tmp_path)
+        return draw(n)
+
+    monkeypatch.setattr(environment.secrets, "token_urlsafe", draw_while_another_starts)
+    assert environment.secret_key(tmp_path) == others[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
+
+
 @pytest.mark.parametrize(
     "key", ["", "short", "a" * 60, "django-insecure-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a"]
 )
