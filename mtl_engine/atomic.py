@@ -1,8 +1,11 @@
-"""Folders that are replaced as a whole: a reader finds all of the old one or all of the new one.
+"""Atomic writes: a reader finds all of the old file or folder or all of the new one.
 
-A new folder is written under a hidden name and reaches the disk before it takes its place. Where
-the file system can, the two change places in one step. Elsewhere the old one steps aside under a
-fixed name first, where readers and the next writer find it if the writer is killed just then.
+Everything is written under a hidden name and reaches the disk before it takes its place. A file
+takes it in one step. So does a folder where the file system can exchange two; elsewhere the old
+one steps aside under a fixed name first, where readers and the next writer find it if the writer
+is killed just then.
+
+``replaced_*`` puts the newest in place; with ``first_*`` the first of several writers wins.
 """
 
 import ctypes
@@ -14,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar, cast
 
 from mtl_engine.errors import EngineError
 
@@ -23,6 +26,52 @@ Result = TypeVar("Result")
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 CANNOT_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP)
 N_ATTEMPTS = 10
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write to, and put it in place of the wanted one when all went well."""
+    with _hidden_file(path) as (file, new):
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        os.replace(new, path)
+    _sync(path.parent)
+
+
+@contextmanager
+def first_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write to that gets the wanted name, unless another writer was first."""
+    with _hidden_file(path) as (file, new):
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without hard links
+            os.replace(new, path)
+    _sync(path.parent)
+
+
+@contextmanager
+def first_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to that gets the wanted name, unless another writer was first."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new = _hidden(folder)
+    try:
+        yield new
+        new.chmod(0o755)
+        _reach_disk(new)
+        try:
+            os.rename(new, folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+        _sync(folder.parent)
+    finally:
+        _remove(new)
 
 
 @contextmanager
@@ -107,6 +156,17 @@ def _tidy(folder: Path) -> None:
     for left in folder.parent.glob(f".{glob.escape(folder.name)}.new-*"):
         _remove(left)
     _remove(_aside(folder))
+
+
+@contextmanager
+def _hidden_file(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Give a file beside the path, for its owner alone; its name is gone at the end."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.new-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield cast(BinaryIO, file), Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _hidden(folder: Path) -> Path:

@@ -1,28 +1,42 @@
 """In which order sentences are read: shuffled for training, by length for prediction."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 
-@dataclass(frozen=True)
 class Shuffled:
-    """Endless shuffled passes over some rows; batch number v is the same whenever it is asked."""
+    """Endless shuffled passes over some rows; batch number v is the same whenever it is asked.
 
-    rows: np.ndarray
-    batch_size: int
-    key: tuple[int, ...]  # seed and task: each gives its own order
+    A pass is cut into ``batches_per_pass`` batches that hold about equally much of what ``sizes``
+    counts: words, or with sizes of 1 sentences. A row is never cut, and no batch is empty.
+    """
 
-    @property
-    def batches_per_pass(self) -> int:
-        return -(-len(self.rows) // self.batch_size)
+    def __init__(self, rows: np.ndarray, sizes: np.ndarray, batch: int, key: tuple[int, ...]):
+        self.rows = rows  # (n,)
+        self._sizes = sizes  # (n,) of these rows
+        self._key = key  # seed and task: each gives its own order
+        n_batches = -(-int(sizes.sum()) // batch)
+        self.batches_per_pass = min(len(rows), max(1, n_batches)) if len(rows) else 0
+        self._pass: tuple[int, list[np.ndarray]] = (-1, [])  # the last one asked for, cut
 
     def batch(self, visit: int) -> np.ndarray:
         """Return the rows of the batch with this number."""
         number, place = divmod(visit, self.batches_per_pass)
-        order = np.random.default_rng([*self.key, number]).permutation(self.rows)
-        return order[place * self.batch_size : (place + 1) * self.batch_size]
+        if self._pass[0] != number:
+            self._pass = (number, self._cut(number))
+        return self._pass[1][place]
+
+    def _cut(self, number: int) -> list[np.ndarray]:
+        order = np.random.default_rng([*self._key, number]).permutation(len(self.rows))
+        n = self.batches_per_pass
+        ends = np.cumsum(self._sizes[order])  # of each row, in what the sizes count
+        wanted = ends[-1] * np.arange(1, n) / n
+        cuts = np.searchsorted(ends, wanted - 1e-9) + 1
+        numbers = np.arange(1, n)
+        cuts = np.maximum.accumulate(np.maximum(cuts, numbers) - numbers) + numbers  # no empty one
+        cuts = np.minimum(cuts, len(order) - n + numbers)
+        return np.split(self.rows[order], cuts)
 
 
 def by_length(sizes: Sequence[int] | np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:

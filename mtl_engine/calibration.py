@@ -143,3 +143,43 @@ def _nll_derivatives(
         curvature += float((weights * centred**2).sum())
         rows_seen += len(rows)
     return slope / rows_seen, curvature / rows_seen
+
+
+N_KNOTS = 32
+UNITS_PER_KNOT = 20  # below, a share of wrong units is mostly chance
+RAW_SHARE = 0.1  # of the expected error that still tells apart what dev cannot
+
+
+def fit_expected_error(raw: ArrayLike, is_wrong: ArrayLike) -> NDArray[np.float64]:
+    """Return knots (2, k): how often units with a raw error of knots[0] are wrong, knots[1].
+
+    raw (u,) is 1 - the probability of the answer, which smoothed labels keep above a floor however
+    sure the model is; is_wrong (u,) says which units of the dev sentences were wrong. Between them
+    lies an isotonic regression over groups of equally many units; a tenth stays the raw error above
+    its first decile, so that units of one level still differ.
+    """
+    errors, wrong = np.asarray(raw, np.float64), np.asarray(is_wrong, np.float64)
+    order = np.argsort(errors, kind="stable")
+    n_groups = int(np.clip(len(errors) // UNITS_PER_KNOT, 1, N_KNOTS - 2))
+    groups = np.array_split(order, n_groups)
+    means = np.array([errors[group].mean() for group in groups])
+    sizes = np.array([len(group) for group in groups], dtype=np.float64)
+    shares = np.array([wrong[group].mean() for group in groups])
+    level = _isotonic(shares, sizes)
+    floor = float(np.quantile(errors, 0.1))
+    places = np.unique(np.concatenate([[min(floor, means[0])], means, [1.0]]))
+    values = (1 - RAW_SHARE) * np.interp(places, means, level)
+    return np.stack([places, values + RAW_SHARE * np.maximum(places - floor, 0.0)])
+
+
+def _isotonic(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the nearest values that never fall, by pooling adjacent violators."""
+    blocks: list[list[float]] = []  # mean, weight, how many values
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        blocks.append([value, weight, 1])
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            mean, size, count = blocks.pop()
+            total = blocks[-1][1] + size
+            blocks[-1][0] = (blocks[-1][0] * blocks[-1][1] + mean * size) / total
+            blocks[-1][1], blocks[-1][2] = total, blocks[-1][2] + count
+    return np.repeat([block[0] for block in blocks], [int(block[2]) for block in blocks])

@@ -10,24 +10,25 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from mtl_engine.atomic import read_whole, replaced_folder
+from mtl_engine.checksums import check_seal, seal
 from mtl_engine.config import EngineConfig
+from mtl_engine.devices import AUTO, find_device
 from mtl_engine.encoders import Encoder, load_encoder
 from mtl_engine.errors import EngineError
-from mtl_engine.folders import read_whole, replaced_folder
-from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.model_card import model_card
-from mtl_engine.policies import Feedback
-from mtl_engine.training.events import TrainingState
-from mtl_engine.training.stopping import EarlyStopping, Metrics
-from mtl_engine.types import TaskSpec
+from mtl_engine.types import Metrics, TaskSpec
+
+if TYPE_CHECKING:  # only snapshots know of training: a model is read without it
+    from mtl_engine.training.events import TrainingState
 
 FORMAT = 1
 WEIGHTS, DESCRIPTION, CARD, ENCODER = "model.safetensors", "model.json", "README.md", "encoder"
@@ -46,7 +47,7 @@ def save_model(
     description = {
         "format": FORMAT,
         "config": model.config.to_dict(),
-        "tasks": [asdict(task) for task in model.tasks],
+        "tasks": [task.to_dict() for task in model.tasks],
         "metrics": metrics or {},
         "temperatures": dict(temperatures or {}),
         "data_hash": data_hash,
@@ -58,11 +59,12 @@ def save_model(
         model.encoder.save_parts(new / ENCODER)
         _write_json(new / DESCRIPTION, description)
         (new / CARD).write_text(model_card(description), encoding="utf-8")
+        seal(new)
 
 
-def load_model(folder: Path | str) -> MultiTaskModel:
-    """Return the model saved in a folder."""
-    return read_whole(Path(folder), _load_model)
+def load_model(folder: Path | str, *, device: str = AUTO) -> MultiTaskModel:
+    """Return the model saved in a folder, on a device."""
+    return read_whole(Path(folder), _load_model).to(find_device(device))
 
 
 def _load_model(path: Path) -> MultiTaskModel:
@@ -70,12 +72,19 @@ def _load_model(path: Path) -> MultiTaskModel:
     with torch.random.fork_rng(devices=[]):
         model = MultiTaskModel(config, tasks, _saved_encoder(config, path / ENCODER))
     try:
-        model.load_state_dict(_load_tensors(path / WEIGHTS))
+        model.load_state_dict({**_later_buffers(model), **_load_tensors(path / WEIGHTS)})
     except RuntimeError as error:
         raise EngineError(
             f"The weights in '{path}' do not fit its {DESCRIPTION}: {error}"
         ) from error
+    check_seal(path)  # last, so that what is plainly wrong is said by its name
     return model.eval()
+
+
+def _later_buffers(model: MultiTaskModel) -> dict[str, Tensor]:
+    """Return what models of earlier versions did not have, as nothing was fitted."""
+    names = (".null_offset", ".error_knots", "shapes.weight")
+    return {name: value for name, value in model.state_dict().items() if name.endswith(names)}
 
 
 def read_description(folder: Path | str) -> dict[str, Any]:
@@ -95,7 +104,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
     return description
 
 
-def save_snapshot(state: TrainingState, folder: Path | str) -> None:
+def save_snapshot(state: "TrainingState", folder: Path | str) -> None:
     """Write all that a training needs to go on; an older snapshot there is replaced."""
     values = {name: getattr(state, name) for name in vars(state) if name not in PARTS}
     values["history"] = [asdict(feedback) for feedback in state.history]
@@ -104,14 +113,19 @@ def save_snapshot(state: TrainingState, folder: Path | str) -> None:
         for part in PARTS:
             save_file(_contiguous(getattr(state, part)), new / f"{part}.safetensors")
         _write_json(new / "snapshot.json", values)
+        seal(new)
 
 
-def load_snapshot(folder: Path | str) -> TrainingState:
+def load_snapshot(folder: Path | str) -> "TrainingState":
     """Return the snapshot saved in a folder, for ``train(resume_from=...)``."""
     return read_whole(Path(folder), _load_snapshot)
 
 
-def _load_snapshot(path: Path) -> TrainingState:
+def _load_snapshot(path: Path) -> "TrainingState":
+    from mtl_engine.policies import Feedback
+    from mtl_engine.training.early_stopping import EarlyStopping
+    from mtl_engine.training.events import TrainingState
+
     try:
         values = json.loads((path / "snapshot.json").read_text(encoding="utf-8"))
         values["history"] = tuple(Feedback(**feedback) for feedback in values["history"])
@@ -120,22 +134,18 @@ def _load_snapshot(path: Path) -> TrainingState:
         tensors: dict[str, Any] = {
             part: _load_tensors(path / f"{part}.safetensors") for part in PARTS
         }
-        return TrainingState(**values, **tensors)
+        state = TrainingState(**values, **tensors)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineError(f"'{path}' is not a whole snapshot of a training: {error}") from error
-
-
-def task_from(values: Mapping[str, Any]) -> TaskSpec:
-    """Return a task from its JSON."""
-    task = RegressionTask if values["kind"] == "regression" else TaskSpec
-    return task(**{**values, "labels": tuple(values["labels"])})
+    check_seal(path)
+    return state
 
 
 def _described(path: Path, description: Mapping[str, Any]) -> tuple[EngineConfig, list[TaskSpec]]:
     """Return what a saved model's description says of its shape."""
     try:
         config = EngineConfig.from_dict(description["config"])
-        return config, [task_from(values) for values in description["tasks"]]
+        return config, [TaskSpec.from_dict(values) for values in description["tasks"]]
     except (EngineError, KeyError, TypeError) as error:
         raise EngineError(
             f"The {DESCRIPTION} in '{path}' does not describe a model: {error}"

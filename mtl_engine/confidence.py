@@ -108,6 +108,15 @@ def dropout_agreement(votes: Sequence[ArrayLike]) -> Floats:
     return np.where(lengths > 0, agreeing / np.maximum(lengths, 1), 1.0)
 
 
+def vote_disagreement(votes: ArrayLike) -> Floats:
+    """Return the share of pairs of dropout passes that disagree on each unit (m,), from (k, m).
+
+    What the passes disagree on more labels can settle; noise they are all unsure of alike, they
+    cannot.
+    """
+    return 1.0 - _agreeing_pairs(np.asarray(votes))
+
+
 def _words(probabilities: Probabilities) -> tuple[Floats, NDArray[np.int64], int]:
     """Return all words' distributions (M, s), the words per sentence (n,) and s."""
     if len(probabilities) and np.ndim(probabilities[0]) == 1:

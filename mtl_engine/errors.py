@@ -1,6 +1,7 @@
 """Errors that name what was wrong, what is allowed and the nearest known name."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 
@@ -16,3 +17,11 @@ class UnknownName(EngineError):
         near = get_close_matches(str(name), names, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"No {what} '{name}'.{hint} Known: {', '.join(names)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with what somebody gave: where, and what to do about it."""
+
+    path: str  # of the field it is about, "" = the whole
+    message: str

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mtl_engine.executors import Executor
 from mtl_engine.features import Features
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction.predict import BATCH_TOKENS, predict
@@ -33,6 +34,7 @@ def evaluate(
     features: Features | None = None,
     batch_tokens: int = BATCH_TOKENS,
     is_greedy: bool = False,
+    executor: Executor | None = None,
 ) -> dict[str, TaskResult]:
     """Return the results of every task that has at least one labelled sentence.
 
@@ -48,6 +50,7 @@ def evaluate(
             features=features,
             batch_tokens=batch_tokens,
             is_greedy=is_greedy,
+            executor=executor,
         )
     )
     results = {}

@@ -52,9 +52,11 @@ class DiskStore(FeatureStore):
     before others take their place.
     """
 
+    ROWS = "rows.f32"
+
     def __init__(self, folder: Path, width: int, limit_bytes: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._rows_file = folder / "rows.f32"
+        self._rows_file = folder / self.ROWS
         self._index_file = folder / "index.bin"
         self._lock_file = folder / "lock"
         self._width = width

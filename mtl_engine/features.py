@@ -6,6 +6,8 @@ what the encoder reads of the text.
 """
 
 import hashlib
+import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import torch
 from torch import Tensor
 
 from mtl_engine.batching import by_equal_length
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.encoders.interface import Encoder
 from mtl_engine.encoders.pack import Pieces, collate
 from mtl_engine.errors import EngineError
@@ -22,6 +25,7 @@ from mtl_engine.feature_store import DiskStore, FeatureStore, MemoryStore
 BATCH_TOKENS = 1024
 FEWEST_ROWS = 16  # below, matrix products take another path with other roundings
 MEMORY_LIMIT = 2**30
+RECENT_SECONDS = 24 * 3600
 
 
 class Features:
@@ -41,7 +45,7 @@ class Features:
             computed = dict(zip(missing, self._compute(list(missing.values())), strict=True))
             self.store.put(list(computed.items()))
             found.update(computed)
-        return torch.from_numpy(np.concatenate([found[key] for key in keys]))
+        return tensor_of(np.concatenate([found[key] for key in keys]), self.encoder.device)
 
     def require_of(self, encoder: Encoder) -> None:
         """Refuse another model's encoder, whose frozen part may compute something else."""
@@ -57,7 +61,8 @@ class Features:
             group = [pieces[number] for number in numbers]
             size = len(group[0])
             repeats = -(-FEWEST_ROWS // (size * len(group)))
-            rows = self.encoder.bottom(collate(group * repeats)).numpy()
+            pack = collate(group * repeats, self.encoder.device)
+            rows = array_of(self.encoder.bottom(pack))
             for place, number in enumerate(numbers):
                 computed[number] = rows[place * size : (place + 1) * size].copy()
         return computed
@@ -66,16 +71,38 @@ class Features:
 def open_features(
     encoder: Encoder, cache_dir: Path | str | None, *, limit_bytes: int = 20 * 2**30
 ) -> Features | None:
-    """Return the encoder's frozen features; None if nothing is frozen.
+    """Return the encoder's frozen features; None if no layer is frozen.
 
-    Without a directory they are kept in memory, at most 1 GiB of them.
+    Embeddings alone are looked up faster than they are kept.
+
+    Without a directory they are kept in memory, at most 1 GiB of them. What other encoders left in
+    the directory long ago makes room when all of them together hold more than the limit.
     """
-    if not encoder.is_frozen:
+    if encoder.n_frozen < 1:
         return None
     if cache_dir is None:
         return Features(encoder, MemoryStore(min(limit_bytes, MEMORY_LIMIT)))
     folder = Path(cache_dir) / encoder.fingerprint()
+    make_room(folder, limit_bytes)
     return Features(encoder, DiskStore(folder, encoder.width, limit_bytes))
+
+
+def make_room(folder: Path, limit_bytes: int) -> None:
+    """Remove the features of other encoders beside a folder, the oldest first, down to the limit.
+
+    Those of the last day stay: somebody may be reading them.
+    """
+    sizes = {
+        path.parent: (path.stat().st_mtime, path.stat().st_size)
+        for path in folder.parent.glob(f"*/{DiskStore.ROWS}")
+    }
+    total = sum(size for _, size in sizes.values())
+    for other, (written_at, size) in sorted(sizes.items(), key=lambda item: item[1]):
+        if total <= limit_bytes or written_at > time.time() - RECENT_SECONDS:
+            return
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+            total -= size
 
 
 def _batch_keys(pieces: Sequence[Pieces]) -> list[int]:

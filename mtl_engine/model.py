@@ -15,9 +15,11 @@ from torch import Tensor, nn
 from mtl_engine.config import EngineConfig
 from mtl_engine.encoders import Encoder, new_encoder
 from mtl_engine.encoders.pack import Pack
+from mtl_engine.encoders.subwords import N_SHAPES
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.gates import Gate, ScalarMix
 from mtl_engine.heads import Head, States, new_head
+from mtl_engine.kinds import KINDS
 from mtl_engine.types import TaskSpec
 
 
@@ -32,13 +34,22 @@ class MultiTaskModel(nn.Module):
         self.number = {task.name: number for number, task in enumerate(tasks)}
         self.encoder = encoder
         self.n_common = common_layers(config, encoder)
+        has_shapes = config.model.has_word_shapes and not encoder.reads_case
+        self.shapes = _word_shapes(encoder.width) if has_shapes else None
         heads = [new_head(task, tasks, encoder.width, config.model) for task in tasks]
         self.heads = nn.ModuleList(heads)
         self.tops = nn.ModuleList()  # CMT: private layers, per task
         self.gates = nn.ModuleList()
-        self.mix: ScalarMix | None = None
+        self.mix: ScalarMix | None = None  # CMT: of the shared branch
+        self.mixes = nn.ModuleList()  # ST and SMT: of what each task reads
         if config.model.architecture == "CMT":
             self._add_private_branches()
+        elif config.model.has_scalar_mix:
+            self.mixes.extend(ScalarMix(self._n_readable()) for _ in tasks)
+
+    @property
+    def device(self) -> torch.device:
+        return self.encoder.device
 
     def head(self, name: str) -> Head:
         """Return a task's head."""
@@ -64,10 +75,14 @@ class MultiTaskModel(nn.Module):
     ) -> dict[str, States]:
         """Return what each task's head reads; ``features`` replace the frozen bottom's output."""
         rows = self.encoder.bottom(pack) if features is None else features
+        if self.shapes is not None and pack.shapes is not None:
+            rows = rows.index_add(0, pack.words, self.shapes(pack.shapes).to(rows.dtype))
         start = max(0, self.encoder.n_frozen)
         layers = [rows]
         for layer in self.encoder.layers[start : self.n_common]:
             layers.append(layer(layers[-1], pack))
+        if self.mixes:
+            return {name: self._read(self.mixes[self.number[name]](layers), pack) for name in names}
         if not self.tops:
             shared = self._read(layers[-1], pack)
             return dict.fromkeys(names, shared)
@@ -119,7 +134,18 @@ class MultiTaskModel(nn.Module):
             gate = Gate(self.encoder.width, n_branches, has_branch_linear=cfg.has_branch_linear)
             self.gates.append(gate)
         if cfg.has_scalar_mix:
-            self.mix = ScalarMix(1 + len(self.encoder.layers) - max(0, self.encoder.n_frozen))
+            self.mix = ScalarMix(self._n_readable())
+
+    def _n_readable(self) -> int:
+        """Return how many layers' outputs a mix has: the frozen part counts as one."""
+        return 1 + len(self.encoder.layers) - max(0, self.encoder.n_frozen)
+
+
+def _word_shapes(width: int) -> nn.Embedding:
+    """Return vectors that tell learning layers what an encoder in lower case has not read."""
+    shapes = nn.Embedding(N_SHAPES, width)
+    nn.init.zeros_(shapes.weight)
+    return shapes
 
 
 def new_model(
@@ -154,10 +180,11 @@ def require_tasks(config: EngineConfig, tasks: Sequence[TaskSpec]) -> None:
     names = [task.name for task in tasks]
     if not names or len(set(names)) != len(names):
         raise EngineError(f"A model needs one or more tasks with distinct names; got {names}.")
-    spans = {task.name for task in tasks if task.kind == "spans"}
     for task in tasks:
-        if task.parent is not None and task.parent not in spans:
-            raise UnknownName(f"spans task (parent of '{task.name}')", task.parent, spans)
+        wanted = KINDS[task.kind].parent_kind
+        parents = {other.name for other in tasks if other.kind == wanted}
+        if task.parent is not None and task.parent not in parents:
+            raise UnknownName(f"{wanted} task (parent of '{task.name}')", task.parent, parents)
     alone = [task for task in tasks if task.name not in {other.parent for other in tasks}]
     if config.model.architecture == "ST" and len(alone) > 1:
         raise EngineError(

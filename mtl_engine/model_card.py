@@ -12,9 +12,8 @@ def model_card(description: Mapping[str, Any]) -> str:
         "# Multi-task model",
         "",
         f"Architecture {config['model']['architecture']} on {_encoder(encoder)}.",
-        f"Trained with learning rate {training['learning_rate']:g}, batches of "
-        f"{training['batch_size']}, label smoothing {training['label_smoothing']:g}, seed "
-        f"{training['seed']}.",
+        f"Trained with learning rate {training['learning_rate']:g}, batches of {_batch(training)}, "
+        f"label smoothing {training['label_smoothing']:g}, seed {training['seed']}.",
         "",
         "## Tasks",
         "",
@@ -47,9 +46,18 @@ def _encoder(encoder: Mapping[str, Any]) -> str:
         if encoder["kind"] == "transformer"
         else "a random encoder"
     )
+    rank = encoder["lora_rank"]
+    how = f" by changes of rank {rank}" if rank else ""
     if n_layers < 0:
-        return f"{name}, all of it trained"
-    return f"{name}, its embeddings and bottom {n_layers} layers frozen"
+        return f"{name}, all of it trained{how}"
+    frozen = f" and bottom {n_layers} layers" if n_layers else ""
+    return f"{name}, its embeddings{frozen} frozen, the rest trained{how}"
+
+
+def _batch(training: Mapping[str, Any]) -> str:
+    if training["batch_size"]:
+        return f"{training['batch_size']} sentences"
+    return f"{training['batch_words']} words" if training["batch_words"] else "32 to 96 words"
 
 
 def _task_row(task: Mapping[str, Any], metrics: Mapping[str, Mapping[str, float]]) -> str:

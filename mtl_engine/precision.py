@@ -12,29 +12,40 @@ Precision = Literal["float32", "auto"]
 
 
 @contextmanager
-def chosen_precision(precision: Precision) -> Iterator[None]:
-    """Let matrix products run in bfloat16, if asked for and measured faster on this CPU."""
-    is_reduced = precision == "auto" and is_bfloat16_faster()
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_reduced):
+def chosen_precision(precision: Precision, device: torch.device) -> Iterator[None]:
+    """Let matrix products run in bfloat16, if asked for and measured faster on this device."""
+    is_reduced = precision == "auto" and is_bfloat16_faster(device)
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_reduced):
         yield
 
 
+def training_precision(device: torch.device) -> Precision:
+    """Return the precision to learn in: on a processor the full one, so that bits repeat."""
+    return "float32" if device.type == "cpu" else "auto"
+
+
 @cache
-def is_bfloat16_faster() -> bool:
+def is_bfloat16_faster(device: torch.device) -> bool:
     """Return whether an encoder-sized product takes less than 80 % of its time in bfloat16."""
-    rows = torch.ones(256, 384)
-    weight = torch.ones(1536, 384)
-    plain = _seconds(lambda: torch.nn.functional.linear(rows, weight))
+    rows = torch.ones(256, 384, device=device)
+    weight = torch.ones(1536, 384, device=device)
+    plain = _seconds(lambda: torch.nn.functional.linear(rows, weight), device)
     half_rows, half_weight = rows.bfloat16(), weight.bfloat16()
-    return _seconds(lambda: torch.nn.functional.linear(half_rows, half_weight)) < 0.8 * plain
+    half = _seconds(lambda: torch.nn.functional.linear(half_rows, half_weight), device)
+    return half < 0.8 * plain
 
 
 @torch.no_grad()
-def _seconds(product: Callable[[], object]) -> float:
+def _seconds(product: Callable[[], object], device: torch.device) -> float:
+    """Return the least of three times: of this process's CPU, or of waiting for a device."""
+    is_cpu = device.type == "cpu"
+    clock = time.process_time if is_cpu else time.perf_counter
     product()
     times = []
     for _ in range(3):
-        start = time.process_time()
+        start = clock()
         product()
-        times.append(time.process_time() - start)
+        if not is_cpu:
+            torch.accelerator.synchronize(device)
+        times.append(clock() - start)
     return min(times)

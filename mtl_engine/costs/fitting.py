@@ -14,7 +14,6 @@ from mtl_engine.costs.model import (
     prior_model,
 )
 from mtl_engine.errors import EngineError
-from mtl_engine.types import Kind
 
 Floats = NDArray[np.float64]
 ROUNDS = 50
@@ -45,7 +44,7 @@ class WorkEvent:
             )
 
 
-def fit_costs(events: Iterable[WorkEvent], kinds: Mapping[str, Kind]) -> CostModel:
+def fit_costs(events: Iterable[WorkEvent], kinds: Mapping[str, str]) -> CostModel:
     """Return the cost model of tasks (name: kind) that measured work supports.
 
     Iteratively reweighted least squares on relative errors with Huber's weights, parameters kept at

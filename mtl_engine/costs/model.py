@@ -10,19 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mtl_engine.costs.units import Costs
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.types import KINDS, Kind
+from mtl_engine.kinds import KINDS
 
 Floats = NDArray[np.float64]
 LEAST_SECONDS = 0.2  # nothing is free: not a task on which the model expects no item
 
 PRIOR_READ = (1.5, 0.3)  # seconds to open a sentence, and per token (200 words a minute)
-PRIOR_LABEL: dict[Kind, tuple[float, float]] = {  # seconds to begin a task, and per item
-    "spans": (1.0, 3.0),
-    "tags": (1.0, 1.5),
-    "classes": (1.5, 0.5),
-    "tree": (2.0, 3.0),
-    "relations": (1.5, 4.0),
-}
 PRIOR_SPREAD = 0.75  # one standard deviation, as a share of the prior
 PRIOR_NOISE = 0.5  # of a single sentence's time, as a share of it
 
@@ -118,13 +111,11 @@ class CostModel:
         return tokens, items
 
 
-def prior_model(kinds: Mapping[str, Kind]) -> CostModel:
+def prior_model(kinds: Mapping[str, str]) -> CostModel:
     """Return what to expect of tasks, given by name and kind, before anybody has been timed."""
     seconds = [*PRIOR_READ]
     for kind in kinds.values():
-        if kind not in PRIOR_LABEL:
-            raise UnknownName("task kind", kind, KINDS)
-        seconds += PRIOR_LABEL[kind]
+        seconds += KINDS[kind].prior_seconds
     prior = np.array(seconds)
     return CostModel(tuple(kinds), prior, np.diag((PRIOR_SPREAD * prior) ** 2))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from mtl_engine.config import EncoderConfig
 from mtl_engine.encoders.bilstm import BiLstmEncoder, load_bilstm, new_bilstm
 from mtl_engine.encoders.interface import Encoder
+from mtl_engine.encoders.low_rank import add_low_rank
 from mtl_engine.encoders.tiny import TinyEncoder
 from mtl_engine.encoders.transformer import (
     TransformerEncoder,
@@ -31,8 +32,7 @@ def new_encoder(config: EncoderConfig, words: Iterable[str] = ()) -> Encoder:
         encoder = new_bilstm(config, words)
     else:
         encoder = pretrained_transformer(config)
-    encoder.freeze(config.frozen_layers)
-    return encoder
+    return _prepared(encoder, config)
 
 
 def load_encoder(config: EncoderConfig, folder: Path) -> Encoder:
@@ -43,5 +43,13 @@ def load_encoder(config: EncoderConfig, folder: Path) -> Encoder:
         encoder = load_bilstm(config, folder)
     else:
         encoder = empty_transformer(folder, config)
+    return _prepared(encoder, config)
+
+
+def _prepared(encoder: Encoder, config: EncoderConfig) -> Encoder:
+    """Return the encoder with its bottom frozen and, if asked for, low-rank changes above it."""
     encoder.freeze(config.frozen_layers)
+    if config.lora_rank:
+        for layer in encoder.layers[max(0, encoder.n_frozen) :]:
+            add_low_rank(layer, config.lora_rank)
     return encoder

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.config import BUNDLED, RANDOM, EncoderConfig
+from mtl_engine.devices import tensor_of
 from mtl_engine.encoders.interface import Encoder
 from mtl_engine.encoders.pack import Pack, Pieces, mean_by, within
 from mtl_engine.encoders.subwords import laid_out
@@ -37,12 +38,12 @@ class WindowLstm(nn.Module):
         self.context = context
 
     def forward(self, pack: Pack) -> Tensor:
-        word_of_row = torch.zeros(len(pack.ids), dtype=torch.long)
+        word_of_row = torch.zeros_like(pack.ids)
         word_of_row[pack.words] = 1
         word_of_row = word_of_row.cumsum(0) - 1
         words = mean_by(self.vectors(pack.ids), word_of_row, len(pack.words))  # (W, v)
         padded = torch.cat([words.new_zeros(1, words.shape[1]), words])
-        output, _ = self.lstm(padded[context_windows(pack.counts, self.context)])
+        output, _ = self.lstm(padded[tensor_of(context_windows(pack.counts, self.context), words)])
         centre: Tensor = output[:, self.context]  # has read the left context and the right one
         return centre.index_select(0, word_of_row)
 
@@ -106,12 +107,12 @@ def _pieces(words: list[list[int]]) -> Pieces:
     )
 
 
-def context_windows(counts: np.ndarray, context: int) -> Tensor:
+def context_windows(counts: np.ndarray, context: int) -> np.ndarray:
     """Return (W, 2c + 1) numbers of the words around each word, from 1; 0 = past the sentence."""
     places = within(counts)[:, None] + np.arange(-context, context + 1)  # in the sentence
     is_inside = (places >= 0) & (places < np.repeat(counts, counts)[:, None])
     starts = np.repeat(np.cumsum(counts) - counts, counts)[:, None]
-    return torch.from_numpy(np.where(is_inside, 1 + starts + places, 0))
+    return np.where(is_inside, 1 + starts + places, 0)
 
 
 def new_bilstm(config: EncoderConfig, words: Iterable[str]) -> BiLstmEncoder:
@@ -146,7 +147,7 @@ def _on_file(config: EncoderConfig, words: Iterable[str]) -> BiLstmEncoder:
 def _with_table(config: EncoderConfig, words: Words, table: np.ndarray) -> BiLstmEncoder:
     encoder = BiLstmEncoder(config, words, (table.shape[0], table.shape[1]))
     with torch.no_grad():
-        encoder.embeddings.vectors.weight.copy_(torch.from_numpy(table))
+        encoder.embeddings.vectors.weight.copy_(tensor_of(table, torch.device("cpu")))
     return encoder
 
 

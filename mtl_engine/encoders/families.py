@@ -6,18 +6,16 @@ from typing import Any
 from torch import nn
 
 from mtl_engine.encoders.blocks import PackedBlock, PackedEmbeddings
+from mtl_engine.encoders.hosted import Parts, host
 from mtl_engine.encoders.relative import PaddedBlock, PaddedEmbeddings
-from mtl_engine.errors import UnknownName
-
-Parts = tuple[nn.Module, list[nn.Module], int]  # embeddings, layers, positions in a window
 
 
 def take_apart(model: Any) -> Parts:
-    """Return the parts of a Hugging Face encoder; they share its weights."""
-    family = model.config.model_type
-    if family not in FAMILIES:
-        raise UnknownName("encoder family", family, FAMILIES)
-    return FAMILIES[family](model)
+    """Return the parts of a Hugging Face encoder; they share its weights.
+
+    The families listed here are read without padding; every other one by its own forward pass.
+    """
+    return FAMILIES.get(model.config.model_type, host)(model)
 
 
 def _bert(model: Any, first_position: int = 0) -> Parts:

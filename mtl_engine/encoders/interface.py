@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from mtl_engine.encoders.pack import Pack, Pieces
@@ -20,6 +21,7 @@ class Encoder(nn.Module, ABC):
     layers: nn.ModuleList
     embeddings: nn.Module
     n_frozen: int = -1  # -1: nothing is frozen, 0: the embeddings
+    reads_case: bool = True  # False: packs tell the words' shapes, which the encoder has not read
 
     @abstractmethod
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
@@ -36,6 +38,10 @@ class Encoder(nn.Module, ABC):
     def row_names(self) -> dict[str, list[str]]:
         """Return, for each weight with a row per word of a vocabulary, what its rows stand for."""
         return {}
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
 
     @property
     def is_frozen(self) -> bool:

@@ -12,6 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mtl_engine.devices import tensor_of
+
+CPU = torch.device("cpu")
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -20,6 +24,7 @@ class Pieces:
     ids: np.ndarray  # (p,) int32, special sub-words included, windows one after another
     windows: np.ndarray  # (w,) int32 sub-words in each window, sum = p
     firsts: np.ndarray  # (m,) int32 position of each word's first sub-word
+    shapes: np.ndarray | None = None  # (m,) what lower-casing has taken from each word
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -38,6 +43,7 @@ class Pack:
     words: Tensor  # (W,) row of each word's first sub-word
     counts: np.ndarray  # (B,) words in each sentence
     sentence_of_row: Tensor  # (N,)
+    shapes: Tensor | None = None  # (W,) of an encoder that reads all words in lower case
 
     @property
     def n_sentences(self) -> int:
@@ -77,8 +83,8 @@ def mean_by(values: Tensor, group: Tensor, n_groups: int) -> Tensor:
     return total / size.view(-1, *[1] * (values.dim() - 1))
 
 
-def collate(sentences: Sequence[Pieces]) -> Pack:
-    """Return the pack of the sentences, in their order."""
+def collate(sentences: Sequence[Pieces], device: torch.device = CPU) -> Pack:
+    """Return the pack of the sentences, in their order, on a device."""
     windows = np.concatenate([s.windows for s in sentences]).astype(np.int64)
     sizes = np.array([len(s) for s in sentences], dtype=np.int64)
     counts = np.array([len(s.firsts) for s in sentences], dtype=np.int64)
@@ -90,16 +96,24 @@ def collate(sentences: Sequence[Pieces]) -> Pack:
     grid = np.zeros(is_read.shape, dtype=np.int64)
     grid[is_read] = np.arange(len(positions))
     return Pack(
-        ids=torch.from_numpy(np.concatenate([s.ids for s in sentences]).astype(np.int64)),
-        positions=torch.from_numpy(positions),
+        ids=tensor_of(np.concatenate([s.ids for s in sentences]).astype(np.int64), device),
+        positions=tensor_of(positions, device),
         windows=windows,
-        grid=torch.from_numpy(grid.ravel()),
-        places=torch.from_numpy(np.flatnonzero(is_read)),
-        mask=_attention_mask(is_read),
-        words=torch.from_numpy(firsts + np.repeat(starts, counts)),
+        grid=tensor_of(grid.ravel(), device),
+        places=tensor_of(np.flatnonzero(is_read), device),
+        mask=_attention_mask(is_read, device),
+        words=tensor_of(firsts + np.repeat(starts, counts), device),
         counts=counts,
-        sentence_of_row=torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes)),
+        sentence_of_row=tensor_of(np.repeat(np.arange(len(sizes)), sizes), device),
+        shapes=_shapes(sentences, device),
     )
+
+
+def _shapes(sentences: Sequence[Pieces], device: torch.device) -> Tensor | None:
+    found = [s.shapes for s in sentences if s.shapes is not None]
+    if not found:
+        return None
+    return tensor_of(np.concatenate(found).astype(np.int64), device)
 
 
 def within(sizes: np.ndarray) -> np.ndarray:
@@ -107,8 +121,15 @@ def within(sizes: np.ndarray) -> np.ndarray:
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _attention_mask(is_read: np.ndarray) -> Tensor | None:
+def _attention_mask(is_read: np.ndarray, device: torch.device) -> Tensor | None:
     if is_read.all():
         return None
     mask = np.where(is_read, np.float32(0), np.float32("-inf"))
-    return torch.from_numpy(mask)[:, None, None, :]
+    return tensor_of(mask, device)[:, None, None, :]
+
+
+def read_places(pack: Pack) -> Tensor:
+    """Return (S, T) 1 where a sub-word stands, 0 at padding."""
+    if pack.mask is None:
+        return torch.ones(pack.n_windows, pack.width, dtype=torch.long, device=pack.ids.device)
+    return (pack.mask[:, 0, 0, :] == 0).long()

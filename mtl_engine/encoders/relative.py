@@ -2,10 +2,9 @@
 
 from typing import Any, Self
 
-import torch
 from torch import Tensor, nn
 
-from mtl_engine.encoders.pack import Pack
+from mtl_engine.encoders.pack import Pack, read_places
 
 
 class Borrowed:
@@ -60,10 +59,3 @@ class PaddedBlock(nn.Module):
         if self.conv is not None:
             output = self.conv(grid, output, is_read)
         return pack.gather(output)
-
-
-def read_places(pack: Pack) -> Tensor:
-    """Return (S, T) 1 where a sub-word stands, 0 at padding."""
-    if pack.mask is None:
-        return torch.ones(pack.n_windows, pack.width, dtype=torch.long)
-    return (pack.mask[:, 0, 0, :] == 0).long()

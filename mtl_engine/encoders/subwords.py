@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,9 +26,19 @@ class Vocabulary:
     """How a tokenizer splits words, and its special sub-words."""
 
     split: Split  # words -> the sub-words of each
-    start: int
-    end: int
+    start: int | None  # None: sentences begin with their first word
+    end: int | None
     unknown: int
+
+    @property
+    def separator(self) -> int:
+        return self.unknown if self.end is None else self.end
+
+    def enclosed(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return a window's sub-words between the special ones."""
+        start = [] if self.start is None else [self.start]
+        end = [] if self.end is None else [self.end]
+        return np.array([*start, *ids, *end], dtype=np.int32)
 
 
 class WordSplitter:
@@ -37,7 +47,7 @@ class WordSplitter:
     def __init__(self, vocabulary: Vocabulary, *, max_word_pieces: int) -> None:
         self.vocabulary = vocabulary
         self.max_word_pieces = max_word_pieces
-        self._known: dict[str, list[int]] = {PAIR_SEPARATOR: [vocabulary.end]}
+        self._known: dict[str, list[int]] = {PAIR_SEPARATOR: [vocabulary.separator]}
 
     def split(self, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
         """Return the sub-words of each word of each sentence."""
@@ -48,7 +58,7 @@ class WordSplitter:
     def _learn(self, words: set[str]) -> None:
         new = [word for word in words if word not in self._known]
         if len(self._known) > 500_000:
-            self._known = {PAIR_SEPARATOR: [self.vocabulary.end]}
+            self._known = {PAIR_SEPARATOR: [self.vocabulary.separator]}
             new = list(words - {PAIR_SEPARATOR})
         if not new:
             return
@@ -57,26 +67,68 @@ class WordSplitter:
             self._known[word] = ids[: self.max_word_pieces] or [self.vocabulary.unknown]
 
 
-class SubwordReader:
-    """Turns token tuples into ``Pieces`` of windows with special sub-words around."""
+N_SHAPES = 8
 
-    def __init__(self, vocabulary: Vocabulary, *, max_pieces: int, max_word_pieces: int) -> None:
+
+def word_shape(token: str, *, is_first: bool) -> int:
+    """Return what is lost of a word in lower case: a number below ``N_SHAPES``.
+
+    0 lower case, 1 capitalised, 2 capitalised at the sentence's start, 3 capitals, 4 one capital,
+    5 mixed, 6 with a digit, 7 without letter or digit.
+    """
+    if any(character.isdigit() for character in token):
+        return 6
+    letters = [character for character in token if character.isalpha()]
+    if not letters:
+        return 7
+    n_capitals = sum(not letter.islower() for letter in letters if letter.lower() != letter.upper())
+    if n_capitals == 0:
+        return 0
+    if n_capitals == len(letters):
+        return 4 if n_capitals == 1 else 3
+    if n_capitals == 1 and not letters[0].islower():
+        return 2 if is_first else 1
+    return 5
+
+
+class SubwordReader:
+    """Turns token tuples into ``Pieces`` of windows with special sub-words around.
+
+    ``has_shapes`` adds what a vocabulary in lower case does not tell of the words.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        max_pieces: int,
+        max_word_pieces: int,
+        has_shapes: bool = False,
+    ) -> None:
+        self._has_shapes = has_shapes
         self.vocabulary = vocabulary
         self.room = max_pieces - 2
+        self._n_before = 0 if vocabulary.start is None else 1
         self._splitter = WordSplitter(vocabulary, max_word_pieces=min(max_word_pieces, self.room))
 
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
         """Return the pieces of each sentence."""
-        return [self._pieces(words) for words in self._splitter.split(sentences)]
+        pieces = [self._pieces(words) for words in self._splitter.split(sentences)]
+        if not self._has_shapes:
+            return pieces
+        return [
+            replace(found, shapes=_shapes(tokens))
+            for found, tokens in zip(pieces, sentences, strict=True)
+        ]
 
     def _pieces(self, words: list[list[int]]) -> Pieces:
         flat, starts, ends = laid_out(words)
         if len(flat) <= self.room:
-            special = self.vocabulary
+            ids = self.vocabulary.enclosed(flat)
             return Pieces(
-                ids=np.array([special.start, *flat, special.end], dtype=np.int32),
-                windows=np.array([len(flat) + 2], dtype=np.int32),
-                firsts=starts + 1,
+                ids=ids,
+                windows=np.array([len(ids)], dtype=np.int32),
+                firsts=starts + self._n_before,
             )
         return self._windowed(np.array(flat, dtype=np.int32), starts, ends)
 
@@ -92,12 +144,17 @@ class SubwordReader:
             margin[words] = np.maximum(
                 margin[words], np.minimum(starts[words] - low, high - ends[words])
             )
-            firsts[words] = np.where(better, starts[words] - low + offset + 1, firsts[words])
-            edges = (self.vocabulary.start, self.vocabulary.end)
-            ids.append(np.array([edges[0], *flat[low:high], edges[1]], dtype=np.int32))
+            place = starts[words] - low + offset + self._n_before
+            firsts[words] = np.where(better, place, firsts[words])
+            ids.append(self.vocabulary.enclosed(flat[low:high]))
             offset += len(ids[-1])
         sizes = np.array([len(window) for window in ids], dtype=np.int32)
         return Pieces(ids=np.concatenate(ids), windows=sizes, firsts=firsts)
+
+
+def _shapes(tokens: Sequence[str]) -> np.ndarray:
+    shapes = [word_shape(token, is_first=place == 0) for place, token in enumerate(tokens)]
+    return np.array(shapes, dtype=np.int8)
 
 
 def laid_out(words: list[list[int]]) -> tuple[list[int], np.ndarray, np.ndarray]:

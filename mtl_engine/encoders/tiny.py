@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from mtl_engine.config import EncoderConfig
+from mtl_engine.devices import array_of
 from mtl_engine.encoders.blocks import PackedBlock, PackedEmbeddings
 from mtl_engine.encoders.interface import Encoder
 from mtl_engine.encoders.pack import Pieces
@@ -53,7 +54,7 @@ class TinyEncoder(Encoder):
         total = 0
         for part in self._frozen_parts():
             for weight in part.state_dict().values():
-                data = weight.detach().contiguous().view(torch.uint8).numpy().data
+                data = array_of(weight.contiguous().view(torch.uint8)).data
                 total = zlib.crc32(data, total)
         return f"tiny-{self.n_frozen}-{self._reader.room}-{total:08x}"
 

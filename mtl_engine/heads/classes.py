@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from mtl_engine.confidence import entropy_confidence, summed_entropy
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.types import Answer, TaskSpec
@@ -14,6 +14,8 @@ from mtl_engine.types import Answer, TaskSpec
 
 class ClassHead(Head):
     """A linear layer over the sentence's vector."""
+
+    is_by_word = False
 
     def __init__(self, task: TaskSpec, width: int, *, dropout: float) -> None:
         super().__init__(task)
@@ -35,15 +37,22 @@ class ClassHead(Head):
         return logits
 
     def losses(self, scores: Tensor, targets: Sequence[int], smoothing: float) -> Tensor:
-        return cross_entropy(scores, torch.tensor(targets), smoothing)
+        return cross_entropy(
+            scores, tensor_of(np.array(targets, dtype=np.int64), scores), smoothing
+        )
 
     def read(self, scores: Tensor, temperature: float = 1.0, *, is_greedy: bool = False) -> Reading:
-        return ClassReading(self.task.labels, softmax(scores.numpy(), temperature))
+        return ClassReading(self.task.labels, softmax(array_of(scores), temperature))
+
+    def wrong_units(
+        self, scores: Tensor, reading: "ClassReading", targets: Sequence[int]
+    ) -> list[np.ndarray]:
+        return list((reading.rows.argmax(1) != np.array(targets))[:, None])
 
     def calibration_rows(
         self, scores: Tensor, targets: Sequence[int]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        return [scores.numpy()], [np.array(targets)]
+        return [array_of(scores)], [np.array(targets)]
 
 
 class ClassReading(Reading):
@@ -67,6 +76,9 @@ class ClassReading(Reading):
 
     def item_confidence(self) -> list[list[float]]:
         return [[float(best)] for best in self.rows.max(1)]
+
+    def unit_errors(self) -> list[np.ndarray]:
+        return list(1 - self.rows.max(1, keepdims=True))
 
     def votes(self) -> list[np.ndarray]:
         return list(self.rows.argmax(1)[:, None])

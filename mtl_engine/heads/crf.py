@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import array_of
 from mtl_engine.heads.interface import lay_out
 
 
@@ -36,8 +37,8 @@ class Crf(nn.Module):
             grid, is_word = lay_out(scores, counts)
             norm = self._forward(grid, is_word)[-1].sum()
             (marginals,) = torch.autograd.grad(norm, scores)
-        rows = marginals.double().clamp(min=0)
-        return (rows / rows.sum(1, keepdim=True)).numpy()
+        rows = np.maximum(array_of(marginals).astype(np.float64), 0.0)
+        return rows / rows.sum(1, keepdims=True)
 
     def best(self, logits: Tensor, counts: np.ndarray) -> np.ndarray:  # (W,)
         """Return the most probable sequence of tags of each sentence (Viterbi)."""
@@ -47,13 +48,15 @@ class Crf(nn.Module):
         for t in range(1, grid.shape[1]):
             best, source = (score[:, :, None] + self.follow).max(1)
             alive = is_word[:, t, None]
-            back.append(torch.where(alive, source, torch.arange(score.shape[1])))
+            back.append(
+                torch.where(alive, source, torch.arange(score.shape[1], device=score.device))
+            )
             score = torch.where(alive, best + grid[:, t], score)
         path = [(score + self.end).argmax(1)]
         for source in reversed(back):
             path.append(source.gather(1, path[-1][:, None]).squeeze(1))
         tags = torch.stack(path[::-1], 1)
-        return tags[is_word].numpy()
+        return array_of(tags[is_word])
 
     def _forward(self, grid: Tensor, is_word: Tensor) -> list[Tensor]:
         """Return log-sums (B, s) after each word, and last the log normaliser (B,)."""

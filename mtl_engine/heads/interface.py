@@ -5,7 +5,7 @@ the trainer selects their states first, so no head ever masks a missing answer.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -14,10 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mtl_engine.calibration import N_KNOTS, UNITS_PER_KNOT, fit_expected_error
 from mtl_engine.confidence import entropy_confidence, summed_entropy
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.encoders.pack import mean_by, within
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.metrics import MAIN_SCORE, answer_scores, sentence_accuracy
+from mtl_engine.kinds import KINDS, Judgement
 from mtl_engine.types import Answer, TaskSpec
 
 AxisNames: TypeAlias = dict[str, tuple[list[str] | None, ...]]  # weight -> names along its axes
@@ -33,7 +35,7 @@ class States:
 
     @cached_property
     def sentence_of_word(self) -> Tensor:  # (W,)
-        return torch.from_numpy(np.repeat(np.arange(len(self.counts)), self.counts))
+        return tensor_of(np.repeat(np.arange(len(self.counts)), self.counts), self.words)
 
     def mean_by_sentence(self, values: Tensor) -> Tensor:
         """Return (B,) means of one value per word."""
@@ -41,6 +43,8 @@ class States:
 
     def in_single_precision(self) -> "States":
         """Return the states in single precision, whatever the encoder computed in."""
+        if self.words.dtype == torch.float32:
+            return self
         return States(self.words.float(), self.counts, self.pooled.float())
 
     def select(self, rows: Sequence[int]) -> "States":
@@ -50,9 +54,9 @@ class States:
         starts = starts_of(self.counts)
         words = [np.arange(starts[row], starts[row] + self.counts[row]) for row in rows]
         return States(
-            words=self.words[torch.from_numpy(np.concatenate(words))],
+            words=self.words[tensor_of(np.concatenate(words), self.words)],
             counts=self.counts[list(rows)],
-            pooled=self.pooled[list(rows)],
+            pooled=self.pooled[tensor_of(np.array(rows, dtype=np.int64), self.pooled)],
         )
 
 
@@ -75,6 +79,14 @@ class Reading(ABC):
     def votes(self) -> list[np.ndarray]:
         """Return (m,) ints per sentence that two passes can be compared by."""
 
+    @abstractmethod
+    def unit_errors(self) -> list[np.ndarray]:
+        """Return per sentence how likely the answer to each unit is wrong, by the scores alone.
+
+        A unit is a word; a sentence where the whole of it is answered. What is answered about
+        spans and pairs of them counts at the word where the (first) span begins.
+        """
+
     def confidence(self) -> np.ndarray:
         """Return (B,) in [0, 1], low = ask first."""
         return entropy_confidence(self.probabilities())
@@ -93,15 +105,6 @@ class Reading(ABC):
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """How good a task's answers are."""
-
-    metrics: Mapping[str, float]
-    main: float  # the metric that early stopping and curves use
-    accuracy: np.ndarray  # (n,) of each sentence, in [0, 1]
-
-
-@dataclass(frozen=True)
 class Parent:
     """What a relations head is told of its parent task while it learns."""
 
@@ -112,10 +115,16 @@ class Parent:
 class Head(nn.Module, ABC):
     """A task's own part of the model."""
 
+    is_by_word = True  # whether long sentences have more to answer, and weigh more in learning
+    loss_weight = 1.0  # beside other tasks' losses; TrainingConfig's task_weights come on top
+    has_decision = False  # whether ``fit_decision`` sets anything
+
     def __init__(self, task: TaskSpec) -> None:
         super().__init__()
         self.task = task
         self.index = {label: number for number, label in enumerate(task.labels)}
+        self.error_knots: Tensor  # (2, k) raw and expected error; -1 = not fitted
+        self.register_buffer("error_knots", -torch.ones(2, N_KNOTS))
 
     @abstractmethod
     def encode(self, n_tokens: int, answer: Answer) -> Any:
@@ -146,13 +155,46 @@ class Head(nn.Module, ABC):
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return logits (rows, s) and right columns (rows,) to fit a temperature on."""
 
+    @abstractmethod
+    def wrong_units(self, scores: Any, reading: Any, targets: Sequence[Any]) -> list[np.ndarray]:
+        """Return per sentence which units of the reading are wrong."""
+
+    def fit_expected_error(self, dev: Iterable[tuple[Any, Sequence[Any]]]) -> None:
+        """Learn from scores and targets of dev sentences how often units like those are wrong."""
+        raw, wrong = [], []
+        for scores, targets in dev:
+            reading = self.read(scores)
+            raw += reading.unit_errors()
+            wrong += self.wrong_units(scores, reading, targets)
+        if sum(map(len, raw)) >= UNITS_PER_KNOT:
+            knots = fit_expected_error(np.concatenate(raw), np.concatenate(wrong))
+            self.error_knots.fill_(1.0)
+            self.error_knots[:, : knots.shape[1]] = tensor_of(knots, self.error_knots)
+            self.error_knots[1, knots.shape[1] :] = float(knots[1, -1])
+
+    def expected_errors(self, reading: "Reading") -> list[np.ndarray]:
+        """Return per sentence how likely each unit is wrong, as far as dev sentences have told."""
+        raw = reading.unit_errors()
+        if not self.is_error_fitted:
+            return raw
+        places, values = array_of(self.error_knots)
+        return [np.interp(errors, places, values) for errors in raw]
+
+    @property
+    def is_error_fitted(self) -> bool:
+        return float(self.error_knots[0, 0]) >= 0
+
+    def fit_decision(self, dev: Iterable[tuple[Any, Sequence[Any]]]) -> None:
+        """Set what answering decides by, from the scores and targets of dev sentences.
+
+        Only heads with ``has_decision`` have such a thing.
+        """
+
     def judge(
         self, gold: Sequence[Answer], predicted: Sequence[Answer], sizes: Sequence[int]
     ) -> Judgement:
         """Return the scores of predicted answers; ``sizes`` are the sentences' words."""
-        metrics = answer_scores(self.task.kind, gold, predicted)
-        accuracy = sentence_accuracy(self.task.kind, gold, predicted, sizes)
-        return Judgement(metrics, metrics[MAIN_SCORE[self.task.kind]], accuracy)
+        return KINDS[self.task.kind].judge(self.task, gold, predicted, sizes)
 
     def axis_names(self) -> AxisNames:
         """Return, for each weight with an entry per label, what its axes stand for."""
@@ -202,9 +244,20 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
 
 def lay_out(rows: Tensor, counts: np.ndarray) -> tuple[Tensor, Tensor]:
     """Return (B, T, ...) with the rows (W, ...) of each sentence, and (B, T) where words are."""
-    sentence = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
-    place = torch.from_numpy(within(counts))
+    sentence = tensor_of(np.repeat(np.arange(len(counts)), counts), rows)
+    place = tensor_of(within(counts), rows)
     width = int(counts.max())
     grid = rows.new_zeros(len(counts), width, *rows.shape[1:]).index_put((sentence, place), rows)
-    is_word = torch.arange(width) < torch.from_numpy(counts)[:, None]
+    is_word = tensor_of(np.arange(width) < counts[:, None], rows)
     return grid, is_word
+
+
+def any_by(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return (n_groups,) whether any value of each group is true."""
+    return np.bincount(group, values, minlength=n_groups) > 0
+
+
+def at_least_one(probabilities: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return (n_groups,) the probability that something of each group happens."""
+    none = np.log1p(-np.minimum(probabilities, 1 - 1e-12))
+    return -np.expm1(np.bincount(group, none, minlength=n_groups))

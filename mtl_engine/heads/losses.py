@@ -23,3 +23,15 @@ def masked_cross_entropy(
         return hit
     spread = -log_probabilities.masked_fill(~is_admissible, 0.0).sum(-1)
     return (1 - smoothing) * hit + smoothing * spread / is_admissible.sum(-1)
+
+
+def null_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """Return (R,) losses that smooth only what is not null (column 0).
+
+    Of the many candidates nearly all are null: smoothing them as well would ask for more of every
+    label in the sum than the gold answers hold, and teach the model to answer less.
+    """
+    plain = cross_entropy(logits, targets, 0.0)
+    if smoothing == 0:
+        return plain
+    return torch.where(targets == 0, plain, cross_entropy(logits, targets, smoothing))

@@ -7,8 +7,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.candidates import Candidates, candidate_number, candidates
-from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax, split_by
+from mtl_engine.heads.interface import (
+    AxisNames,
+    Head,
+    Reading,
+    States,
+    any_by,
+    at_least_one,
+    softmax,
+    split_by,
+)
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.heads.spans import checked_spans
 from mtl_engine.types import Answer, TaskSpec
@@ -62,7 +72,7 @@ class SpanHead(Head):
 
     def losses(self, scores: SpanScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
         """Return each sentence's summed loss over its candidates, per word."""
-        gold = torch.from_numpy(np.concatenate(targets))
+        gold = tensor_of(np.concatenate(targets), scores.logits)
         losses = cross_entropy(scores.logits, gold, smoothing)
         return sum_per_word(losses, scores.spans.sentence, scores.states.counts)
 
@@ -71,10 +81,17 @@ class SpanHead(Head):
     ) -> Reading:
         return SpanReading(self.task, scores, temperature)
 
+    def wrong_units(
+        self, scores: SpanScores, reading: "SpanReading", targets: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        counts = scores.states.counts
+        is_wrong = reading.labels != np.concatenate(targets)
+        return split_by(any_by(is_wrong, scores.spans.first_row, counts.sum()), counts)
+
     def calibration_rows(
         self, scores: SpanScores, targets: Sequence[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        return [scores.logits.numpy()], [np.concatenate(targets)]
+        return [array_of(scores.logits)], [np.concatenate(targets)]
 
 
 class SpanVectors(nn.Module):
@@ -90,7 +107,7 @@ class SpanVectors(nn.Module):
 
     def forward(self, words: Tensor, first: np.ndarray, last: np.ndarray) -> Tensor:
         words = self.dropout(words)
-        first_row, last_row = torch.from_numpy(first), torch.from_numpy(last)
+        first_row, last_row = tensor_of(first, words), tensor_of(last, words)
         summed = (
             self.first(words).index_select(0, first_row)
             + self.last(words).index_select(0, last_row)
@@ -107,10 +124,11 @@ class SpanReading(Reading):
     """
 
     def __init__(self, task: TaskSpec, scores: SpanScores, temperature: float = 1.0) -> None:
-        logits = scores.logits.numpy()
+        logits = array_of(scores.logits)
         plain = softmax(logits)
         self.task = task
         self.spans = scores.spans
+        self.counts = scores.states.counts  # (B,) words
         self.rows = softmax(logits, temperature)  # (C, 1 + labels)
         self.labels = plain.argmax(1)  # (C,)
         self.sureness = plain.max(1)  # (C,)
@@ -131,6 +149,10 @@ class SpanReading(Reading):
     def expected_items(self) -> np.ndarray:
         likely = 1 - self.rows[:, NOTHING]
         return np.bincount(self.spans.sentence, likely, minlength=len(self.spans.counts))
+
+    def unit_errors(self) -> list[np.ndarray]:
+        doubt = at_least_one(1 - self.sureness, self.spans.first_row, self.counts.sum())
+        return split_by(doubt, self.counts)
 
     def votes(self) -> list[np.ndarray]:
         return split_by(self.labels, self.spans.counts)
@@ -165,5 +187,5 @@ class SpanReading(Reading):
 
 def sum_per_word(losses: Tensor, sentence: np.ndarray, counts: np.ndarray) -> Tensor:
     """Return (B,) the sum of a sentence's losses over its number of words."""
-    total = losses.new_zeros(len(counts)).index_add(0, torch.from_numpy(sentence), losses)
-    return total / torch.from_numpy(counts)
+    total = losses.new_zeros(len(counts)).index_add(0, tensor_of(sentence, losses), losses)
+    return total / tensor_of(counts, losses)

@@ -1,43 +1,29 @@
-"""Numbers for whole sentences or pairs of them; outside the product's five kinds, for studies.
+"""Numbers for whole sentences or pairs of them.
 
 A number is read from a distribution over evenly spaced values, so that it has a likelihood, a
 confidence and votes like every other answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.classes import ClassReading
-from mtl_engine.heads.interface import Head, Judgement, Reading, States, softmax
+from mtl_engine.heads.interface import Head, Reading, States, softmax
 from mtl_engine.types import Answer, TaskSpec
 
 N_VALUES = 11
 
 
-@dataclass(frozen=True)
-class RegressionTask(TaskSpec):
-    """A number between low and high per sentence; a pair is one sentence with a separator."""
-
-    kind: Any = "regression"
-    labels: tuple[str, ...] = ()
-    low: float = 0.0
-    high: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not self.low < self.high:
-            raise EngineError(f"Task '{self.name}' has low {self.low}, not below {self.high}.")
-
-
 class RegressionHead(Head):
     """A linear layer over the sentence's vector, to a distribution over the values."""
 
-    def __init__(self, task: RegressionTask, width: int, *, dropout: float) -> None:
+    is_by_word = False
+
+    def __init__(self, task: TaskSpec, width: int, *, dropout: float) -> None:
         super().__init__(task)
         self.values = np.linspace(task.low, task.high, N_VALUES)
         self.dropout = nn.Dropout(dropout)
@@ -61,30 +47,22 @@ class RegressionHead(Head):
         return logits
 
     def losses(self, scores: Tensor, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
-        gold = torch.from_numpy(np.stack(targets)).to(scores.dtype)
+        gold = tensor_of(np.stack(targets).astype(np.float32), scores)
         gold = (1 - smoothing) * gold + smoothing / N_VALUES
         return -(gold * scores.log_softmax(-1)).sum(-1)
 
     def read(self, scores: Tensor, temperature: float = 1.0, *, is_greedy: bool = False) -> Reading:
-        return RegressionReading(self.values, softmax(scores.numpy(), temperature))
+        return RegressionReading(self.values, softmax(array_of(scores), temperature))
+
+    def wrong_units(
+        self, scores: Tensor, reading: ClassReading, targets: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        return list((reading.rows.argmax(1) != np.stack(targets).argmax(1))[:, None])
 
     def calibration_rows(
         self, scores: Tensor, targets: Sequence[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        return [scores.numpy()], [np.stack(targets).argmax(1)]
-
-    def judge(
-        self, gold: Sequence[Answer], predicted: Sequence[Answer], sizes: Sequence[int]
-    ) -> Judgement:
-        there, found = np.array(gold, dtype=float), np.array(predicted, dtype=float)
-        errors = np.abs(there - found)
-        is_flat = there.std() == 0 or found.std() == 0
-        pearson = 0.0 if is_flat else float(np.corrcoef(there, found)[0, 1])
-        return Judgement(
-            metrics={"pearson": pearson, "rmse": float(np.sqrt((errors**2).mean()))},
-            main=max(0.0, pearson),
-            accuracy=1.0 - errors / (self.values[-1] - self.values[0]),
-        )
+        return [array_of(scores)], [np.stack(targets).argmax(1)]
 
 
 class RegressionReading(ClassReading):

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from mtl_engine.heads.interface import Reading, States, split_by, starts_of
+from mtl_engine.confidence import token_entropies
+from mtl_engine.devices import array_of
+from mtl_engine.heads.interface import Reading, States, at_least_one, softmax, split_by, starts_of
 from mtl_engine.heads.nested_spans import NOTHING, SpanReading, SpanScores
 from mtl_engine.types import Answer, TaskSpec
 
@@ -24,18 +26,38 @@ class RelationScores:
 
 
 class RelationReading(Reading):
-    """Links between spans of the parent's answer."""
+    """Links between spans of the parent's answer.
+
+    How sure a sentence is counts each pair by the probability that both its ends are spans: of the
+    many pairs that are none nothing is asked.
+    """
 
     def __init__(
-        self, task: TaskSpec, scores: RelationScores, rows: np.ndarray, spans: SpanReading
+        self,
+        task: TaskSpec,
+        scores: RelationScores,
+        rows: np.ndarray,
+        labels: np.ndarray,
+        spans: SpanReading,
     ) -> None:
+        """Read pairs from distributions ``rows`` at a temperature and from answers ``labels``."""
         self.task = task
         self.scores = scores
         self.rows = rows  # (P, 1 + labels)
+        self.plain = softmax(array_of(scores.logits))  # (P, 1 + labels) without a temperature
+        self.labels = labels  # (P,) the answer to each pair; 0 = none
         self.spans = spans
 
     def probabilities(self) -> list[np.ndarray]:
         return split_by(self.rows, self.scores.counts)
+
+    def confidence(self) -> np.ndarray:
+        most = np.log(self.rows.shape[1]) * np.maximum(1.0, self._by_sentence(self._weights()))
+        return np.clip(1.0 - self.entropy() / most, 0.0, 1.0)
+
+    def entropy(self) -> np.ndarray:
+        per_pair = token_entropies([self.rows])[0] if len(self.rows) else np.empty(0)
+        return self._by_sentence(self._weights() * per_pair)
 
     def is_judged(self) -> np.ndarray:
         return self.scores.counts > 0
@@ -44,13 +66,33 @@ class RelationReading(Reading):
         return [[self._relation(pair) for pair in chosen] for chosen in self._chosen()]
 
     def item_confidence(self) -> list[list[float]]:
-        best = self.rows.max(1) if len(self.rows) else np.empty(0)
-        return [best[chosen].tolist() for chosen in self._chosen()]
+        return [self.rows[chosen, self.labels[chosen]].tolist() for chosen in self._chosen()]
 
     def expected_items(self) -> np.ndarray:
-        likely = 1 - self.rows[:, NOTHING]
+        return self._by_sentence(self._weights() * (1 - self.rows[:, NOTHING]))
+
+    def unit_errors(self) -> list[np.ndarray]:
+        counts = self.scores.states.counts
+        doubt = self._weights() * (1 - self.plain.max(1, initial=0))
+        first_word = self.scores.parent.spans.first_row[self.scores.first]
+        return split_by(at_least_one(doubt, first_word, counts.sum()), counts)
+
+    def is_between_answers(self) -> np.ndarray:
+        """Return (P,) whether both ends of a pair are spans of the parent's answer."""
+        is_answer = np.zeros(len(self.scores.parent.spans.start), dtype=bool)
+        is_answer[np.concatenate(self.spans.chosen())] = True
+        both: np.ndarray = is_answer[self.scores.first] & is_answer[self.scores.second]
+        return both
+
+    def _weights(self) -> np.ndarray:
+        """Return (P,) the probability that both ends of a pair are spans."""
+        is_span = 1 - self.spans.rows[:, NOTHING]
+        weights: np.ndarray = is_span[self.scores.first] * is_span[self.scores.second]
+        return weights
+
+    def _by_sentence(self, per_pair: np.ndarray) -> np.ndarray:
         sentence = np.repeat(np.arange(len(self.scores.counts)), self.scores.counts)
-        return np.bincount(sentence, likely, minlength=len(self.scores.counts))
+        return np.bincount(sentence, per_pair, minlength=len(self.scores.counts))
 
     def votes(self) -> list[np.ndarray]:
         """Return (m,) per sentence: a digest of the relations whose first span begins there.
@@ -67,13 +109,10 @@ class RelationReading(Reading):
         return votes
 
     def _chosen(self) -> list[np.ndarray]:
-        is_answer = np.zeros(len(self.scores.parent.spans.start), dtype=bool)
-        is_answer[np.concatenate(self.spans.chosen())] = True
-        is_linked = is_answer[self.scores.first] & is_answer[self.scores.second]
-        labels = self.rows.argmax(1) if len(self.rows) else np.empty(0, dtype=np.int64)
+        is_answer = self.is_between_answers() & (self.labels != NOTHING)
         starts = starts_of(self.scores.counts)
         return [
-            self._sorted(start + np.flatnonzero((labels * is_linked)[start : start + count]))
+            self._sorted(start + np.flatnonzero(is_answer[start : start + count]))
             for start, count in zip(starts, self.scores.counts, strict=True)
         ]
 
@@ -89,4 +128,21 @@ class RelationReading(Reading):
             for candidate in (scores.first[pair], scores.second[pair])
             for edge in (spans.start, spans.end)
         ]
-        return [*ends, self.task.labels[int(self.rows[pair].argmax()) - 1]]
+        return [*ends, self.task.labels[int(self.labels[pair]) - 1]]
+
+
+def best_threshold(margins: np.ndarray, hits: np.ndarray, n_gold: int) -> float:
+    """Return the margin above which answers have the best F1: between two of the margins.
+
+    margins (P,): how far the best label lies above null; hits (P,): whether it is the right one.
+    """
+    if not len(margins):
+        return 0.0
+    order = np.argsort(-margins, kind="stable")
+    sorted_margins = margins[order]
+    f1 = 2 * np.cumsum(hits[order]) / (np.arange(1, len(order) + 1) + n_gold)
+    best = int(f1.argmax())
+    if f1[best] == 0:
+        return 0.0
+    below = sorted_margins[best + 1] if best + 1 < len(order) else sorted_margins[best] - 1.0
+    return float((sorted_margins[best] + below) / 2)

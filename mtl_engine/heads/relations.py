@@ -2,21 +2,32 @@
 
 Kept are the ``max(1, min(floor(keep * words), spans))`` candidates with the lowest probability of
 being no span, and at most ``max_kept``; every ordered pair of two kept spans gets a label or none.
-While learning, the gold spans are always among the kept. An answer links only spans of the
-parent's answer.
+An answer links only spans of the parent's answer. So the head learns what a pair of spans means,
+not once more what a span is: from all pairs of gold spans and a sample of others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.candidates import candidate_number
-from mtl_engine.heads.interface import AxisNames, Head, Parent, Reading, States, softmax, starts_of
-from mtl_engine.heads.losses import cross_entropy
+from mtl_engine.heads.interface import (
+    AxisNames,
+    Head,
+    Parent,
+    Reading,
+    States,
+    any_by,
+    softmax,
+    split_by,
+    starts_of,
+)
+from mtl_engine.heads.losses import null_cross_entropy
 from mtl_engine.heads.nested_spans import (
     NOTHING,
     SpanReading,
@@ -24,9 +35,13 @@ from mtl_engine.heads.nested_spans import (
     SpanVectors,
     sum_per_word,
 )
-from mtl_engine.heads.relation_reading import RelationReading, RelationScores
+from mtl_engine.heads.relation_spans import RelationReading, RelationScores, best_threshold
 from mtl_engine.heads.span_pairs import N_DISTANCES, distances, mean_between, ordered_pairs
 from mtl_engine.types import Answer, TaskSpec
+
+OTHERS_PER_GOLD = 1.0  # sampled pairs that are not of two gold spans, per pair that is
+FEWEST_OTHERS = 4  # per sentence
+FEWEST_TO_FIT = 10  # dev relations below which no null offset is fitted
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,8 @@ class RelationHead(Head):
 
     It also sees what the parent takes the spans for.
     """
+
+    has_decision = True
 
     def __init__(
         self,
@@ -65,6 +82,8 @@ class RelationHead(Head):
         self.distance = nn.Embedding(2 * N_DISTANCES + 1, hidden)
         nn.init.normal_(self.distance.weight, std=0.02)
         self.output = nn.Linear(hidden, 1 + len(task.labels))
+        self.null_offset: Tensor
+        self.register_buffer("null_offset", torch.zeros(()))  # added to null when answering
 
     def axis_names(self) -> AxisNames:
         names = ["", *self.task.labels]
@@ -94,7 +113,7 @@ class RelationHead(Head):
 
     def forward(self, states: States, parent: SpanScores | None = None) -> RelationScores:
         assert parent is not None, "the model always brings the parent's scores"
-        return self._pair_scores(states, parent, self._kept(parent))
+        return self._pair_scores(states, parent, *ordered_pairs(self._kept(parent)))
 
     def training_losses(
         self,
@@ -104,40 +123,101 @@ class RelationHead(Head):
         parent: Parent | None,
     ) -> Tensor:
         assert parent is not None, "the model always brings the parent's scores"
-        kept = self._kept(parent.scores)
-        starts = starts_of(parent.scores.spans.counts)
-        for number, (target, gold) in enumerate(zip(targets, parent.targets, strict=True)):
-            linked = np.array([*sum(target.pairs, ())], dtype=np.int64)
-            marked = np.flatnonzero(gold) if gold is not None else linked
-            taught = starts[number] + np.concatenate([linked, marked])
-            kept[number] = np.union1d(kept[number], taught)
-        return self.losses(self._pair_scores(states, parent.scores, kept), targets, smoothing)
+        first, second = self._taught_pairs(targets, parent)
+        scores = self._pair_scores(states, parent.scores, first, second)
+        return self.losses(scores, targets, smoothing)
 
     def losses(
         self, scores: RelationScores, targets: Sequence[RelationTarget], smoothing: float
     ) -> Tensor:
         """Return each sentence's summed loss over its pairs, per word."""
         sentence = np.repeat(np.arange(len(scores.counts)), scores.counts)
-        gold = torch.from_numpy(self._gold(scores, targets, sentence))
-        losses = cross_entropy(scores.logits, gold, smoothing)
+        gold = tensor_of(self._gold(scores, targets, sentence), scores.logits)
+        losses = null_cross_entropy(scores.logits, gold, smoothing)
         return sum_per_word(losses, sentence, scores.states.counts)
 
     def read(
         self, scores: RelationScores, temperature: float = 1.0, *, is_greedy: bool = False
     ) -> Reading:
-        rows = softmax(scores.logits.numpy(), temperature)
+        logits = array_of(scores.logits)
+        labels = self._answering(logits).argmax(1)
+        rows = softmax(logits, temperature)
         spans = SpanReading(self.parent_task, scores.parent)
-        return RelationReading(self.task, scores, rows, spans)
+        return RelationReading(self.task, scores, rows, labels, spans)
+
+    def fit_decision(self, dev: Iterable[tuple[RelationScores, Sequence[RelationTarget]]]) -> None:
+        """Set the null offset with which the answers to the dev sentences have the best F1."""
+        margins, hits, n_gold = [], [], 0
+        for scores, targets in dev:
+            sentence = np.repeat(np.arange(len(scores.counts)), scores.counts)
+            gold = self._gold(scores, targets, sentence)
+            logits = array_of(scores.logits)
+            labels = 1 + logits[:, 1:].argmax(1)
+            spans = SpanReading(self.parent_task, scores.parent)
+            asked = RelationReading(self.task, scores, logits, labels, spans).is_between_answers()
+            best = np.take_along_axis(logits, labels[:, None], axis=1)[:, 0]
+            margins.append((best - logits[:, NOTHING])[asked])
+            hits.append((labels == gold)[asked])
+            n_gold += sum(len(target.pairs) for target in targets)
+        if n_gold >= FEWEST_TO_FIT:
+            best_offset = best_threshold(np.concatenate(margins), np.concatenate(hits), n_gold)
+            self.null_offset.fill_(best_offset)
+
+    def wrong_units(
+        self, scores: RelationScores, reading: RelationReading, targets: Sequence[RelationTarget]
+    ) -> list[np.ndarray]:
+        counts, spans = scores.states.counts, scores.parent.spans
+        sentence = np.repeat(np.arange(len(scores.counts)), scores.counts)
+        answers = reading.labels * reading.is_between_answers()
+        is_wrong = answers != self._gold(scores, targets, sentence)
+        words = any_by(is_wrong, spans.first_row[scores.first], counts.sum())
+        seen = set(zip(scores.first.tolist(), scores.second.tolist(), strict=True))
+        starts = starts_of(spans.counts)
+        for start, target in zip(starts.tolist(), targets, strict=True):
+            for first, second in target.pairs:
+                if (start + first, start + second) not in seen:
+                    words[spans.first_row[start + first]] = True
+        return split_by(words, counts)
 
     def calibration_rows(
         self, scores: RelationScores, targets: Sequence[RelationTarget]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return the pairs that an answer may link; of the others nothing was learned."""
         sentence = np.repeat(np.arange(len(scores.counts)), scores.counts)
-        return [scores.logits.numpy()], [self._gold(scores, targets, sentence)]
+        reading = self.read(scores)
+        assert isinstance(reading, RelationReading)
+        asked = reading.is_between_answers()
+        return [array_of(scores.logits)[asked]], [self._gold(scores, targets, sentence)[asked]]
+
+    def _answering(self, logits: np.ndarray) -> np.ndarray:
+        shifted = logits.copy()
+        shifted[:, NOTHING] += float(self.null_offset)
+        return shifted
+
+    def _taught_pairs(
+        self, targets: Sequence[RelationTarget], parent: Parent
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return first and second (P,) of the pairs to learn from, ascending."""
+        starts = starts_of(parent.scores.spans.counts)
+        pairs = []
+        for number, kept in enumerate(self._kept(parent.scores)):
+            target, gold = targets[number], parent.targets[number]
+            linked = np.array([*sum(target.pairs, ())], dtype=np.int64)
+            marked = np.flatnonzero(gold) if gold is not None else linked
+            taught = starts[number] + np.union1d(linked, marked)
+            of_gold = np.stack(ordered_pairs([taught]))  # (2, G)
+            others = np.stack(ordered_pairs([np.union1d(kept, taught)]))
+            others = others[:, ~np.isin(others, taught).all(0)]
+            n = max(FEWEST_OTHERS, round(OTHERS_PER_GOLD * of_gold.shape[1]))
+            drawn = array_of(torch.randperm(others.shape[1], device="cpu"))[:n]
+            pairs += [of_gold, others[:, drawn]]
+        every = np.concatenate(pairs, axis=1)
+        first, second = every[:, np.lexsort((every[1], every[0]))]
+        return first, second
 
     def _kept(self, parent: SpanScores) -> list[np.ndarray]:
         """Return the candidates kept of each sentence, ascending."""
-        no_span = softmax(parent.logits.detach().numpy())[:, NOTHING]
+        no_span = softmax(array_of(parent.logits))[:, NOTHING]
         starts = starts_of(parent.spans.counts)
         kept = []
         for row, (start, count) in enumerate(zip(starts, parent.spans.counts, strict=True)):
@@ -148,20 +228,19 @@ class RelationHead(Head):
         return kept
 
     def _pair_scores(
-        self, states: States, parent: SpanScores, kept: list[np.ndarray]
+        self, states: States, parent: SpanScores, first: np.ndarray, second: np.ndarray
     ) -> RelationScores:
-        first, second = ordered_pairs(kept)
-        used = np.concatenate(kept)
+        used = np.union1d(first, second)
         place = np.zeros(len(parent.spans.start), dtype=np.int64)
         place[used] = np.arange(len(used))
         spans = parent.spans
         vectors = self.spans(states.words, spans.first_row[used], spans.last_row[used])
-        types = parent.logits.detach().softmax(-1)[torch.from_numpy(used)]
+        types = parent.logits.detach().softmax(-1)[tensor_of(used, states.words)]
         vectors = vectors + self.types(types)
         hidden = (
-            self.first(vectors)[torch.from_numpy(place[first])]
-            + self.second(vectors)[torch.from_numpy(place[second])]
-            + self.distance(torch.from_numpy(distances(spans.start, first, second)))
+            self.first(vectors)[tensor_of(place[first], vectors)]
+            + self.second(vectors)[tensor_of(place[second], vectors)]
+            + self.distance(tensor_of(distances(spans.start, first, second), vectors))
             + mean_between(self.between(states.words), spans, first, second)
         )
         return RelationScores(
@@ -169,7 +248,7 @@ class RelationHead(Head):
             parent=parent,
             first=first,
             second=second,
-            counts=np.array([len(k) * (len(k) - 1) for k in kept], dtype=np.int64),
+            counts=np.bincount(spans.sentence[first], minlength=len(states.counts)),
             logits=self.output(torch.relu(hidden)),
         )
 

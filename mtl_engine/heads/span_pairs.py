@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mtl_engine.devices import tensor_of
 from mtl_engine.heads.candidates import Candidates
 
 N_DISTANCES = 5
@@ -22,9 +23,9 @@ def mean_between(
     """Return the mean of the words (W, d) between two spans; 0 where there are none."""
     low = np.minimum(spans.last_row[first], spans.last_row[second]) + 1
     high = np.maximum(spans.first_row[first], spans.first_row[second])
-    size = torch.from_numpy(np.maximum(high - low, 0))
+    size = tensor_of(np.maximum(high - low, 0), words)
     summed = torch.cat([words.new_zeros(1, words.shape[1]), words.cumsum(0)])
-    total = summed[torch.from_numpy(np.maximum(high, low))] - summed[torch.from_numpy(low)]
+    total = summed[tensor_of(np.maximum(high, low), words)] - summed[tensor_of(low, words)]
     return total / size.clamp(min=1)[:, None]
 
 

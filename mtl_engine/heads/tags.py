@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.crf import Crf
 from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax, split_by
 from mtl_engine.heads.losses import cross_entropy
@@ -53,7 +53,7 @@ class TagHead(Head):
         return TagScores(states, self.linear(self.dropout(states.words)))
 
     def losses(self, scores: TagScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
-        gold = torch.from_numpy(np.concatenate(targets))
+        gold = tensor_of(np.concatenate(targets), scores.logits)
         if self.crf is not None:
             return self.crf.losses(scores.logits, gold, scores.states.counts, smoothing)
         return scores.states.mean_by_sentence(cross_entropy(scores.logits, gold, smoothing))
@@ -63,10 +63,15 @@ class TagHead(Head):
     ) -> Reading:
         return TagReading(self.names, *self._distributions(scores, temperature))
 
+    def wrong_units(
+        self, scores: TagScores, reading: "TagReading", targets: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        return split_by(reading.best != np.concatenate(targets), scores.states.counts)
+
     def calibration_rows(
         self, scores: TagScores, targets: Sequence[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        logits = scores.logits.numpy()
+        logits = array_of(scores.logits)
         if self.crf is not None:
             logits = log(self.crf.marginals(scores.logits, scores.states.counts))
         return [logits], [np.concatenate(targets)]
@@ -80,7 +85,7 @@ class TagHead(Head):
             marginals = self.crf.marginals(scores.logits, counts)
             best = self.crf.best(scores.logits, counts)
             return softmax(log(marginals), temperature), best, counts
-        probabilities = softmax(scores.logits.numpy(), temperature)
+        probabilities = softmax(array_of(scores.logits), temperature)
         return probabilities, probabilities.argmax(1), counts
 
 
@@ -112,6 +117,9 @@ class TagReading(Reading):
 
     def item_confidence(self) -> list[list[float]]:
         return [rows.tolist() for rows in self.best_probability()]
+
+    def unit_errors(self) -> list[np.ndarray]:
+        return [1 - rows for rows in self.best_probability()]
 
     def best_probability(self) -> list[np.ndarray]:
         """Return (m,) the probability of every word's best tag."""

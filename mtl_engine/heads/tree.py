@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from mtl_engine.confidence import head_confidence, summed_entropy
+from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.interface import AxisNames, Head, Reading, States, lay_out, softmax, split_by
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
-from mtl_engine.heads.spanning_tree import are_trees, best_heads
+from mtl_engine.spanning_tree import are_trees, best_heads
 from mtl_engine.types import Answer, TaskSpec
 
 
@@ -36,6 +37,8 @@ class TreeTarget:
 
 class TreeHead(Head):
     """Scores every word as head of every other, ROOT too; labels are read at a given head."""
+
+    loss_weight = 1 / 3  # a sum of two losses over many classes, which would drown the other tasks
 
     def __init__(
         self, task: TaskSpec, width: int, *, arc_width: int, label_width: int, dropout: float
@@ -83,8 +86,8 @@ class TreeHead(Head):
 
     def losses(self, scores: TreeScores, targets: Sequence[TreeTarget], smoothing: float) -> Tensor:
         """Return the mean arc loss plus the mean label loss over the words; K = the m heads."""
-        heads = torch.from_numpy(np.concatenate([target.heads for target in targets]))
-        labels = torch.from_numpy(np.concatenate([target.labels for target in targets]))
+        heads = tensor_of(np.concatenate([t.heads for t in targets]), scores.arcs)
+        labels = tensor_of(np.concatenate([t.labels for t in targets]), scores.arcs)
         is_admissible = admissible_heads(scores.is_word)[scores.is_word]
         arcs = scores.arcs[scores.is_word]  # (W, T + 1)
         arc_losses = masked_cross_entropy(arcs, heads, is_admissible, smoothing)
@@ -95,15 +98,25 @@ class TreeHead(Head):
         self, scores: TreeScores, temperature: float = 1.0, *, is_greedy: bool = False
     ) -> Reading:
         counts = scores.states.counts
-        arcs = scores.arcs.numpy()
+        arcs = array_of(scores.arcs)
         heads = decode(arcs, counts, is_greedy=is_greedy)
-        flat = torch.from_numpy(np.concatenate(heads))
-        label_rows = softmax(self._label_logits(scores, flat).numpy())
+        flat = tensor_of(np.concatenate(heads), scores.arcs)
+        label_rows = softmax(array_of(self._label_logits(scores, flat)))
         probabilities = [
             softmax(rows[:count, : count + 1], temperature)
             for rows, count in zip(arcs, counts, strict=True)
         ]
         return TreeReading(self.task.labels, probabilities, heads, split_by(label_rows, counts))
+
+    def wrong_units(
+        self, scores: TreeScores, reading: "TreeReading", targets: Sequence[TreeTarget]
+    ) -> list[np.ndarray]:
+        return [
+            (heads != target.heads) | (labels.argmax(1) != target.labels)
+            for heads, labels, target in zip(
+                reading.heads, reading.label_rows, targets, strict=True
+            )
+        ]
 
     def calibration_rows(
         self, scores: TreeScores, targets: Sequence[TreeTarget]
@@ -111,7 +124,7 @@ class TreeHead(Head):
         counts = scores.states.counts
         rows = [
             arcs[:count, : count + 1]
-            for arcs, count in zip(scores.arcs.numpy(), counts, strict=True)
+            for arcs, count in zip(array_of(scores.arcs), counts, strict=True)
         ]
         return rows, [target.heads for target in targets]
 
@@ -163,6 +176,9 @@ class TreeReading(Reading):
             for rows, heads, labels in zip(self.head_rows, self.heads, self.label_rows, strict=True)
         ]
 
+    def unit_errors(self) -> list[np.ndarray]:
+        return [1 - np.array(items) for items in self.item_confidence()]
+
     def votes(self) -> list[np.ndarray]:
         return self.heads
 
@@ -184,9 +200,9 @@ def decode(arcs: np.ndarray, counts: np.ndarray, *, is_greedy: bool) -> list[np.
 def admissible_heads(is_word: Tensor) -> Tensor:
     """Return (B, T, T + 1): ROOT and every word but itself; padding rows admit ROOT only."""
     n, width = is_word.shape
-    is_other = ~torch.eye(width, dtype=torch.bool)
+    is_other = ~torch.eye(width, dtype=torch.bool, device=is_word.device)
     words = is_word[:, None, :] & is_word[:, :, None] & is_other
-    return torch.cat([torch.ones(n, width, 1, dtype=torch.bool), words], dim=2)
+    return torch.cat([is_word.new_ones(n, width, 1), words], dim=2)
 
 
 def _perceptron(width: int, out: int, dropout: float) -> nn.Sequential:

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Literal
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import seeded
 from mtl_engine.encoders.pack import Pack
 from mtl_engine.model import MultiTaskModel
 
@@ -31,8 +31,7 @@ def dropout_votes(
     votes: dict[str, list[list[np.ndarray]]] = {task: [] for task in tasks}
     if scope == "top" and features is None:
         features = model.encoder.bottom(pack)
-    with torch.random.fork_rng(devices=[]), _dropping(model, scope):
-        torch.manual_seed(seed)
+    with seeded(seed, model.device), _dropping(model, scope):
         for _ in range(n_passes):
             scores = model.scores(pack, tasks, features if scope == "top" else None)
             for task in tasks:

@@ -1,18 +1,111 @@
 """What the front door lets in: shapes, ranges and options, with errors that say what to change."""
 
 import operator
-from typing import SupportsIndex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mtl_engine.errors import EngineError
-from mtl_engine.selection.ordering import Floats
-from mtl_engine.selection.registry import Options, Strategy
+from mtl_engine.selection.order import Floats
+from mtl_engine.selection.registry import (
+    STRATEGIES,
+    Decision,
+    Options,
+    Strategy,
+    get_strategy,
+)
 
 ROUNDING = 1e-6  # confidences from float32 may miss [0, 1], and weights miss 1, by this much
 
 Chance = np.random.Generator | int | None
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Settings of one choice that have to go together."""
+
+    strategy: str
+    by: Literal["count", "budget"]  # what limits the batch
+    decision: Decision | None = None  # None: whichever the strategy can do
+    has_weights: bool = False
+    has_task: bool = False
+    diversity: str = "none"
+    value: str = "mean"
+    confidence: str = "entropy"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A setting that does not go with a strategy, and what to do about it."""
+
+    setting: str  # a field of `Combination`; "weights" and "task" for those that it has
+    message: str
+
+
+def find_conflicts(combination: Combination) -> list[Conflict]:
+    """Return everything in a combination that cannot work, each with a remedy; [] = it works."""
+    name, rule = combination.strategy, get_strategy(combination.strategy)
+    found: list[Conflict] = []
+    if combination.by == "count" and not rule.works_by_count:
+        others = _names(lambda other: other.works_by_count)
+        found.append(Conflict("strategy", f"{name} spends a budget: give one, or use {others}."))
+    if combination.by == "budget" and rule.plan == "none":
+        others = _names(lambda other: other.plan != "none")
+        found.append(
+            Conflict("strategy", f"{name} cannot spend a budget: give n, or use {others}.")
+        )
+    elif combination.by == "budget" and combination.decision not in (None, *rule.decisions):
+        others = _names(lambda other: combination.decision in other.decisions)
+        found.append(
+            Conflict(
+                "decision",
+                f"{name} chooses a set and gives rows no value to maximise; use decision='GREEDY', "
+                f"or {others}.",
+            )
+        )
+    if combination.has_weights and not rule.takes_weights:
+        others = _names(lambda other: other.takes_weights)
+        found.append(
+            Conflict(
+                "weights",
+                f"{name} does not weigh tasks; leave out the weights, or use {others}.",
+            )
+        )
+    if rule.needs_task and not combination.has_task:
+        found.append(Conflict("task", f"{name} goes by one task: name it in 'task'."))
+    if combination.has_task and not rule.needs_task:
+        others = _names(lambda other: other.needs_task)
+        found.append(
+            Conflict("task", f"{name} goes by all tasks; leave out 'task', or use {others}.")
+        )
+    if combination.diversity != "none" and not rule.gives_values:
+        others = _names(lambda other: other.gives_values)
+        found.append(
+            Conflict(
+                "diversity",
+                f"{name} gives sentences no value that diversity could use. These do: {others}.",
+            )
+        )
+    if combination.value == "information" and combination.confidence == "dropout":
+        found.append(
+            Conflict("value", "Dropout votes have no entropy to sum: use value 'mean' with them.")
+        )
+    return found
+
+
+def check_combination(combination: Combination) -> None:
+    """Refuse settings that cannot work together, before anything is computed."""
+    if conflicts := find_conflicts(combination):
+        raise EngineError(" ".join(conflict.message for conflict in conflicts))
+
+
+def _names(has: Callable[[Strategy], bool]) -> str:
+    """Return the strategies that have a property, as "a, b or c"."""
+    names = sorted(name for name, strategy in STRATEGIES.items() if has(strategy))
+    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def checked_confidence(confidence: ArrayLike) -> Floats:
@@ -52,13 +145,8 @@ def checked_options(
     task: SupportsIndex | None,
     rng: Chance,
 ) -> Options:
-    """Return a strategy's options, or say which is missing, wrong or not used by it."""
+    """Return a strategy's options, or say which is missing or wrong."""
     beta = None if weights is None else checked_weights(weights, n_tasks)
-    if beta is not None and not strategy.takes_weights:
-        raise EngineError(
-            f"{strategy.name} does not weigh tasks; leave out weights={beta.tolist()}, or use "
-            "MT-AVG, MT-RRF, MT-IND or MT-PAR."
-        )
     return Options(beta, checked_task(strategy, n_tasks, task), checked_rng(strategy, rng))
 
 
@@ -78,12 +166,8 @@ def checked_weights(weights: ArrayLike, n_tasks: int) -> Floats | None:
 
 
 def checked_task(strategy: Strategy, n_tasks: int, task: SupportsIndex | None) -> int | None:
-    """Return the column a strategy goes by; only strategies that need one may be given one."""
+    """Return the column that a strategy goes by, if it goes by one."""
     if not strategy.needs_task:
-        if task is not None:
-            raise EngineError(
-                f"{strategy.name} goes by all tasks; leave out task={task!r}, or use SINGLE."
-            )
         return None
     try:
         column = operator.index(task)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.selection.checks import Chance, checked_count
-from mtl_engine.selection.ordering import Floats, Rows, lowest
+from mtl_engine.selection.order import Floats, Rows, lowest
 
 Method = Literal["facility", "badge"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from mtl_engine.costs import Costs
 from mtl_engine.errors import EngineError
 from mtl_engine.selection.checks import checked_confidence
-from mtl_engine.selection.layers import pareto_layers
-from mtl_engine.selection.ordering import Floats, Rows, ranks
-from mtl_engine.selection.pareto import CLOSED
-from mtl_engine.selection.ranking import open_rows
+from mtl_engine.selection.order import Floats, Rows, ranks
+from mtl_engine.selection.pareto import CLOSED, pareto_layers
+from mtl_engine.selection.registry import open_rows
 
 Source = Literal["strategy", "random"]
 Explanation = dict[str, Any]  # JSON: only str, int, float, bool, None, list, dict

@@ -1,12 +1,11 @@
-"""Confidences made comparable across tasks and sentence lengths, before a strategy sees them.
+"""Normalisation of confidences across tasks, and a bonus for rare labels.
 
 None of this is in the paper and all of it is off by default. Tasks differ in how sure they tend to
-be, so that the minimum over tasks may always be the same task's; a mean over words makes the short
-sentence look as informative as the long one; and labels never seen have no confidence to be low.
-Every function takes and returns a matrix (n, t) in [0, 1], lower = ask first, NaN = closed.
+be, so that the minimum over tasks may always be the same task's; and labels never seen have no
+confidence to be low. A matrix (n, t) in [0, 1] comes in and out, lower = ask first, NaN = closed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,26 +13,21 @@ from numpy.typing import ArrayLike
 
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.selection.checks import checked_confidence
-from mtl_engine.selection.ordering import Floats
-from mtl_engine.types import KINDS, Kind
+from mtl_engine.selection.order import Floats
 
-Comparable = Literal["none", "quantile", "scaled"]
-COMPARABLE: tuple[Comparable, ...] = get_args(Comparable)
+Normalisation = Literal["none", "quantile", "scaled"]
+NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 
 
 def adjusted(
     confidence: ArrayLike,
     *,
-    comparable: Comparable = "none",
-    capacity: ArrayLike | None = None,
+    normalisation: Normalisation = "none",
     coverage: ArrayLike | None = None,
     coverage_weight: float = 0.0,
 ) -> Floats:
-    """Return the confidences after all that was asked for: information, comparing, coverage."""
-    matrix = checked_confidence(confidence)
-    if capacity is not None:
-        matrix = informative(matrix, capacity)
-    matrix = made_comparable(matrix, comparable)
+    """Return the confidences normalised per task, with the bonus for rare labels if any."""
+    matrix = normalise(confidence, normalisation)
     if coverage is None:
         if coverage_weight:
             raise EngineError(
@@ -41,13 +35,13 @@ def adjusted(
                 "label_coverage, or leave the weight out."
             )
         return matrix
-    return with_bonus(matrix, coverage, coverage_weight)
+    return with_coverage(matrix, coverage, coverage_weight)
 
 
-def made_comparable(confidence: ArrayLike, method: Comparable) -> Floats:
-    """Return the columns on one scale: their quantiles in the pool, or stretched from 0 to 1."""
-    if method not in COMPARABLE:
-        raise UnknownName("way to make confidences comparable", method, COMPARABLE)
+def normalise(confidence: ArrayLike, method: Normalisation) -> Floats:
+    """Return each column as its quantiles in the pool, or min-max scaled from 0 to 1."""
+    if method not in NORMALISATIONS:
+        raise UnknownName("normalisation", method, NORMALISATIONS)
     matrix = checked_confidence(confidence)
     if method == "none":
         return matrix
@@ -58,42 +52,6 @@ def made_comparable(confidence: ArrayLike, method: Comparable) -> Floats:
         if is_open.any():
             result[is_open, k] = change(matrix[is_open, k])
     return result
-
-
-def informative(confidence: ArrayLike, capacity: ArrayLike) -> Floats:
-    """Return 1 - information / the most in the pool, information = capacity * (1 - confidence).
-
-    `capacity` is the entropy in nats of a sentence about which nothing is known (n, t), see
-    `sentence_capacity`; with entropy confidence, information is then the summed word entropy.
-    """
-    matrix, most = checked_confidence(confidence), np.asarray(capacity, np.float64)
-    if most.shape != matrix.shape or not (most >= 0).all() or not np.isfinite(most).all():
-        raise EngineError(
-            f"Capacity has shape {most.shape}; expected {matrix.shape} finite numbers of at least "
-            "0: the entropy in nats that each sentence can have for each task."
-        )
-    information = most * (1.0 - matrix)
-    highest = np.nanmax(information, initial=0.0)
-    return 1.0 - information / highest if highest > 0 else matrix
-
-
-def sentence_capacity(
-    kinds: Sequence[Kind], n_labels: Sequence[int], n_tokens: ArrayLike
-) -> Floats:
-    """Return the most entropy in nats each sentence can have for each task (n, t).
-
-    m log s for tags, spans and relations (s = labels of the output layer), m log m for trees (the
-    admissible heads of a word), log s for classes.
-    """
-    tokens = np.asarray(n_tokens, np.float64)
-    columns = []
-    for kind, labels in zip(kinds, n_labels, strict=True):
-        if kind not in KINDS:
-            raise UnknownName("task kind", kind, KINDS)
-        units = np.ones_like(tokens) if kind == "classes" else tokens
-        outcomes = np.maximum(tokens, 1.0) if kind == "tree" else np.full(len(tokens), labels)
-        columns.append(units * np.log(np.maximum(outcomes, 1.0)))
-    return np.column_stack(columns)
 
 
 def label_coverage(expected: ArrayLike, seen: ArrayLike) -> Floats:
@@ -115,7 +73,7 @@ def label_coverage(expected: ArrayLike, seen: ArrayLike) -> Floats:
     return np.divide(rare, total, out=np.zeros_like(total), where=total > 0)
 
 
-def with_bonus(confidence: ArrayLike, coverage: ArrayLike, weight: float) -> Floats:
+def with_coverage(confidence: ArrayLike, coverage: ArrayLike, weight: float) -> Floats:
     """Return confidences of which a share `weight` comes from coverage (n,): rare = ask first."""
     matrix, bonus = checked_confidence(confidence), np.asarray(coverage, np.float64)
     if bonus.shape != matrix.shape[:1] or not ((bonus >= 0) & (bonus <= 1)).all():

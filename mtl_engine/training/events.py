@@ -9,7 +9,8 @@ from torch import Tensor
 
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.policies import Feedback
-from mtl_engine.training.stopping import EarlyStopping, Metrics
+from mtl_engine.training.early_stopping import EarlyStopping
+from mtl_engine.types import Metrics
 
 Reason = Literal["finished", "patience", "cancelled"]
 

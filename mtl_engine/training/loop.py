@@ -12,12 +12,15 @@ import numpy as np
 from torch import Tensor
 
 from mtl_engine.config import EngineConfig
+from mtl_engine.devices import AUTO, find_device
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
 from mtl_engine.examples import examples_hash, read_answers, read_examples
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel, new_model
 from mtl_engine.policies import Feedback, TaskPolicy, draw, named_policy
+from mtl_engine.prediction.temperature import fit_heads
+from mtl_engine.training.early_stopping import EarlyStopping
 from mtl_engine.training.events import (
     Best,
     End,
@@ -38,9 +41,8 @@ from mtl_engine.training.optimizer import (
 )
 from mtl_engine.training.schedule import Schedule
 from mtl_engine.training.steps import Learner
-from mtl_engine.training.stopping import EarlyStopping
 from mtl_engine.training.warm_start import adopt_weights
-from mtl_engine.types import Example, TaskSpec
+from mtl_engine.types import Example, Metrics, TaskSpec
 
 
 def train(
@@ -54,13 +56,15 @@ def train(
     policy: TaskPolicy | None = None,
     should_stop: Callable[[], bool] | None = None,
     cache_dir: Path | str | None = None,
+    device: str = AUTO,
 ) -> Iterator[Event]:
     """Yield what happens while a model learns; the last event is ``End`` and carries the model.
 
     ``resume_from`` goes on from a snapshot of the same training; ``warm_start`` begins with an
     earlier model's weights; ``policy`` replaces the one that the configuration names; when
     ``should_stop`` returns True the best model so far ends the training; ``cache_dir`` keeps the
-    frozen part's features for later trainings.
+    frozen part's features for later trainings; ``device`` is where it is trained: "cpu", "cuda",
+    "mps", or "auto" for the best that there is.
     """
     _require_known_weights(config, tasks)
     words = (word for example in [*examples, *dev] for word in example.tokens)
@@ -68,6 +72,7 @@ def train(
     read_answers(model, dev)  # refused now rather than after the first epoch
     if warm_start is not None:
         adopt_weights(model, warm_start)
+    model.to(find_device(device))
     run = _Run(model, examples, dev, policy=policy, cache_dir=cache_dir)
     if resume_from is not None:
         run.restore(resume_from)
@@ -151,7 +156,8 @@ class _Run:
         self.step = state.step
         self.is_evaluated = state.is_evaluated
         self.stopping = replace(state.stopping)
-        self.best_weights = _copies(state.best_weights)
+        best = _copies(state.best_weights)
+        self.best_weights = {name: w.to(self.model.device) for name, w in best.items()}
         self.visits = list(state.visits)
         self.history = list(state.history)
         if self.policy is not None:
@@ -209,9 +215,7 @@ class _Run:
         clipped_step(self.optimizer, self.model, self.config.clip)
 
     def _evaluate(self) -> tuple[Evaluation, bool]:
-        results = evaluate(self.model, self.dev, features=self.features, is_greedy=True)
-        mean = geometric_mean(result.main for result in results.values())
-        metrics = {name: dict(result.metrics) for name, result in results.items()}
+        metrics, mean = self._judge()
         self.is_evaluated = True
         is_best = self.stopping.note(self.step, mean, metrics)
         if is_best:
@@ -219,20 +223,29 @@ class _Run:
         epoch = self.schedule.epoch(self.step)
         return Evaluation(self.step, epoch, metrics, mean, self.snapshot), is_best
 
+    def _judge(self) -> tuple[Metrics, float]:
+        """Return the dev metrics of each task, and the geometric mean of the main ones."""
+        results = evaluate(self.model, self.dev, features=self.features, is_greedy=True)
+        mean = geometric_mean(result.main for result in results.values())
+        return {name: dict(result.metrics) for name, result in results.items()}, mean
+
     def _end(self, reason: Reason) -> End:
         if self.stopping.best_step:
             self.model.load_state_dict(self.best_weights, strict=False)
         self.model.zero_grad(set_to_none=True)
         self.model.eval()
-        mean = max(0.0, self.stopping.best_mean)
-        return End(self.step, reason, self.model, self.stopping.best_metrics, mean)
+        metrics, mean = self.stopping.best_metrics, max(0.0, self.stopping.best_mean)
+        if self.stopping.best_step and fit_heads(self.model, self.dev, self.features):
+            metrics, mean = self._judge()
+        return End(self.step, reason, self.model, metrics, mean)
 
     def _learned(self) -> dict[str, Tensor]:
         return {name: w.detach().clone() for name, w in learning_parameters(self.model)}
 
 
 def _copies(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: weight.detach().clone() for name, weight in weights.items()}
+    """Return copies on the processor, from where any device can go on."""
+    return {name: weight.detach().to("cpu", copy=True) for name, weight in weights.items()}
 
 
 def _require_known_weights(config: EngineConfig, tasks: Sequence[TaskSpec]) -> None:

@@ -7,25 +7,27 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from mtl_engine.config import TrainingConfig
+from mtl_engine.encoders.low_rank import is_low_rank
 from mtl_engine.model import MultiTaskModel
 
 
 def new_optimizer(model: MultiTaskModel, config: TrainingConfig) -> AdamW:
     """Return AdamW over all that learns: vectors and biases do not decay, heads learn faster."""
-    groups = []
-    for is_head in (False, True):
-        for is_matrix in (True, False):
-            members = [
-                weight
-                for name, weight in learning_parameters(model)
-                if (not name.startswith("encoder.") and not name.startswith("tops.")) == is_head
-                and (weight.dim() > 1) == is_matrix
-            ]
-            if members:
-                factor = config.head_factor if is_head else 1.0
-                decay = config.weight_decay if is_matrix else 0.0
-                groups.append({"params": members, "weight_decay": decay, "factor": factor})
-    return AdamW(groups, lr=config.learning_rate, fused=True)
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for name, weight in learning_parameters(model):
+        decay = config.weight_decay if weight.dim() > 1 else 0.0
+        groups.setdefault((_rate_factor(name, config), decay), []).append(weight)
+    settings = [
+        {"params": members, "weight_decay": decay, "factor": factor}
+        for (factor, decay), members in groups.items()
+    ]
+    return AdamW(settings, lr=config.learning_rate, betas=(0.9, config.beta2), fused=True)
+
+
+def _rate_factor(name: str, config: TrainingConfig) -> float:
+    if is_low_rank(name):
+        return config.lora_factor
+    return 1.0 if name.startswith(("encoder.", "tops.")) else config.head_factor
 
 
 def learning_parameters(model: nn.Module) -> list[tuple[str, nn.Parameter]]:
@@ -51,7 +53,7 @@ def export_state(optimizer: AdamW, model: nn.Module) -> dict[str, Tensor]:
     state = {}
     for name, weight in learning_parameters(model):
         for key, value in optimizer.state.get(weight, {}).items():
-            state[f"{key}/{name}"] = value.detach().clone()
+            state[f"{key}/{name}"] = value.detach().to("cpu", copy=True)
     return state
 
 
@@ -60,7 +62,7 @@ def import_state(optimizer: AdamW, model: nn.Module, state: Mapping[str, Tensor]
     weights = dict(learning_parameters(model))
     for key, value in state.items():
         kind, _, name = key.partition("/")
-        optimizer.state[weights[name]][kind] = value.clone()
+        optimizer.state[weights[name]][kind] = value.to(weights[name].device, copy=True)
 
 
 def clipped_step(optimizer: AdamW, model: nn.Module, limit: float) -> None:

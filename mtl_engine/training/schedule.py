@@ -1,5 +1,6 @@
 """Which sentences each step trains on, and how many steps there are."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,6 +9,8 @@ from mtl_engine.batching import Shuffled
 from mtl_engine.config import TrainingConfig
 from mtl_engine.errors import EngineError
 from mtl_engine.examples import EncodedExamples
+
+WHEN_TO_EVALUATE = (0.8, 0.9, 1.0)  # of the steps: before, weights have not settled
 
 
 class Schedule:
@@ -24,16 +27,23 @@ class Schedule:
         labelled = data.labelled_rows()
         if not len(labelled):
             raise EngineError("None of the training sentences is labelled for any of the tasks.")
-        self._joint = Shuffled(labelled, config.batch_size, (config.seed, 0))
+        n_words = sum(len(data.pieces[row].firsts) for row in labelled)
+        sizes = np.array([1 if config.batch_size else len(p.firsts) for p in data.pieces])
+        batch = config.batch_size or config.words_per_step(n_words)
+        own = [data.rows(name) for name in names]
+        self._joint = Shuffled(labelled, sizes[labelled], batch, (config.seed, 0))
         self._own = [
-            Shuffled(data.rows(name), config.batch_size, (config.seed, 1 + number))
-            for number, name in enumerate(names)
+            Shuffled(rows, sizes[rows], batch, (config.seed, 1 + number))
+            for number, rows in enumerate(own)
         ]
-        self.sizes = [len(stream.rows) for stream in self._own]
-        n_drawn = len(labelled) if is_joint else sum(self.sizes)
-        self.steps_per_epoch = -(-n_drawn // config.batch_size)
-        self.n_steps = self.steps_per_epoch * config.epochs_for(len(labelled))
-        self._evaluate_every = self.steps_per_epoch * config.evaluate_every
+        self.sizes = [len(rows) for rows in own]
+        self.steps_per_epoch = (
+            self._joint.batches_per_pass
+            if is_joint
+            else -(-sum(int(sizes[rows].sum()) for rows in own) // batch)
+        )
+        self.n_steps = math.ceil(self.steps_per_epoch * config.passes_over(n_words))
+        self._evaluations = self._times_to_evaluate(config.evaluate_every)
 
     @property
     def is_open(self) -> np.ndarray:
@@ -53,5 +63,11 @@ class Schedule:
         return (step - 1) // self.steps_per_epoch + 1
 
     def is_time_to_evaluate(self, step: int) -> bool:
-        """Return whether a step ends an epoch that is followed by an evaluation."""
-        return step % self._evaluate_every == 0 or step == self.n_steps
+        """Return whether a step is followed by an evaluation."""
+        return step in self._evaluations
+
+    def _times_to_evaluate(self, every: int) -> frozenset[int]:
+        """Return steps: each so many epochs, or over the end of the training, which can be best."""
+        if every:
+            return frozenset([*range(0, self.n_steps, every * self.steps_per_epoch), self.n_steps])
+        return frozenset(math.ceil(share * self.n_steps) for share in WHEN_TO_EVALUATE)

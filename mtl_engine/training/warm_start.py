@@ -29,12 +29,16 @@ def adopt_weights(model: MultiTaskModel, earlier: MultiTaskModel) -> None:
             "The earlier model has another encoder than the configuration names; start from the "
             f"pre-trained weights instead. {error}"
         ) from error
+    if model.shapes is not None and earlier.shapes is not None:
+        _copy_equal(model.shapes, earlier.shapes)
     if model.mix is not None and earlier.mix is not None:
         _copy_equal(model.mix, earlier.mix)
     for task in model.tasks:
         if task.name not in earlier.number:
             continue
         new, old = model.number[task.name], earlier.number[task.name]
+        if model.mixes and earlier.mixes:
+            _copy_equal(model.mixes[new], earlier.mixes[old])
         if model.tops and earlier.tops:
             _copy_equal(model.tops[new], earlier.tops[old])
             _copy_equal(model.gates[new], earlier.gates[old])
@@ -83,4 +87,4 @@ def _copy_named(weight: Tensor, names: Names, earlier: Tensor, earlier_names: Na
             place = {name: number for number, name in enumerate(earlier_names[axis] or [])}
             here.append([number for number, name in enumerate(own) if name in place])
             there.append([place[own[number]] for number in here[-1]])
-    weight[np.ix_(*here)] = earlier[np.ix_(*there)]
+    weight[np.ix_(*here)] = earlier.to(weight.device)[np.ix_(*there)]

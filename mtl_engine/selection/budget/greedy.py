@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtl_engine.costs import Costs
-from mtl_engine.selection.ordering import Floats, Rows, stable_order
+from mtl_engine.selection.order import Floats, Rows, stable_order
 
 Overflow = Literal["stop", "skip"]  # at what does not fit: end there, or go on to what does
 OVERFLOWS: tuple[Overflow, ...] = get_args(Overflow)

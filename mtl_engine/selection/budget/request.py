@@ -1,30 +1,31 @@
-"""A request for a plan, checked."""
+"""A checked request for a plan, and the allocation of its budget."""
 
-from dataclasses import dataclass, replace
-from math import isfinite, isnan
-from typing import Literal, SupportsIndex, get_args
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite, isnan
+from typing import NamedTuple, SupportsIndex, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mtl_engine.costs import Costs
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.selection import strategies as _registered  # noqa: F401
-from mtl_engine.selection.checks import Chance, checked_confidence, checked_options
-from mtl_engine.selection.greedy import OVERFLOWS, Overflow
-from mtl_engine.selection.ordering import Floats
-from mtl_engine.selection.registry import Options, Strategy, find_strategy
-from mtl_engine.selection.solving import SOLVERS, Solver
+from mtl_engine.selection.budget.greedy import OVERFLOWS, Overflow
+from mtl_engine.selection.checks import (
+    Chance,
+    Combination,
+    check_combination,
+    checked_confidence,
+    checked_options,
+)
+from mtl_engine.selection.coverage.batch import CoverageBatch
+from mtl_engine.selection.coverage.units import Units
+from mtl_engine.selection.order import Floats, Rows
+from mtl_engine.selection.registry import Decision, Options, Strategy, get_strategy
+from mtl_engine.selection.solvers import SOLVERS, Solver
 
-Decision = Literal["BLP", "GREEDY"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
-
-STCS = replace(find_strategy("SINGLE"), name="STCS")  # one task decides, all tasks are bought
-UDJS = Strategy("UDJS", takes_weights=True)
-EQB_DJS = Strategy("EQB-DJS")
-SOLVED = [*map(find_strategy, ("MT-AVG", "MT-MAX", "MT-MIN", "MT-RRF")), STCS, UDJS, EQB_DJS]
-GREEDY_ONLY = [*map(find_strategy, ("MT-PAR", "MT-IND", "RANDOM"))]
-PLANNED = {strategy.name: strategy for strategy in (*SOLVED, *GREEDY_ONLY)}
+GiveUnits: TypeAlias = Callable[[], Units]  # asked only for strategies that need them
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,39 @@ class Request:
     options: Options
     decision: Decision
     overflow: Overflow
+    spend_rest: bool
     solver: Solver
     time_limit: float
+    units: Units | None = None
+
+    @property
+    def for_sale(self) -> NDArray[np.bool_]:
+        """Return the cells (n, t) that a row is bought with: all open ones, or one task's."""
+        if self.strategy.buys != "task":
+            return self.is_open
+        return self.is_open & (np.arange(self.is_open.shape[1]) == self.options.task)
 
     @property
     def joint_cost(self) -> Floats:
-        """Return what all open cells of each row cost together (n,)."""
-        return self.costs.by_row(self.is_open)
+        """Return what each row costs with all the cells that it is bought with (n,)."""
+        return self.costs.by_row(self.for_sale)
 
     def whole_rows(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return the open cells of some rows (n, t)."""
+        """Return the cells (n, t) that some rows are bought with."""
         ask = np.zeros(self.is_open.shape, dtype=bool)
-        ask[rows] = self.is_open[rows]
+        ask[rows] = self.for_sale[rows]
         return ask
+
+
+class Allocation(NamedTuple):
+    """The cells chosen, their value, a bound on the value of any plan, and the order if any."""
+
+    ask: NDArray[np.bool_]  # (n, t)
+    value: float
+    bound: float = inf
+    is_optimal: bool = False
+    rows: Rows | None = None
+    coverage: CoverageBatch | None = None
 
 
 def checked_request(
@@ -65,16 +86,31 @@ def checked_request(
     weights: ArrayLike | None,
     rng: Chance,
     overflow: Overflow,
+    spend_rest: bool,
     solver: Solver,
     time_limit: float,
+    units: GiveUnits | None,
 ) -> Request:
     """Return the request, or say what is wrong with it."""
     matrix = checked_confidence(confidence)
-    rule = _checked_strategy(strategy, decision)
-    for what, name, known in (("overflow", overflow, OVERFLOWS), ("solver", solver, SOLVERS)):
+    rule = get_strategy(strategy)
+    for what, name, known in (
+        ("decision", decision, DECISIONS),
+        ("overflow", overflow, OVERFLOWS),
+        ("solver", solver, SOLVERS),
+    ):
         if name not in known:
             raise UnknownName(what, name, known)
     options = checked_options(rule, matrix.shape[1], weights=weights, task=task, rng=rng)
+    check_combination(
+        Combination(
+            strategy,
+            by="budget",
+            decision=decision,
+            has_weights=options.weights is not None,
+            has_task=task is not None,
+        )
+    )
     is_open = ~np.isnan(matrix)
     _check_costs(costs, is_open)
     if isnan(budget) or budget < 0:
@@ -89,22 +125,27 @@ def checked_request(
         options,
         decision,
         overflow,
+        spend_rest,
         solver,
         time_limit,
+        checked_units(rule, units, matrix.shape),
     )
 
 
-def _checked_strategy(name: str, decision: Decision) -> Strategy:
-    if decision not in DECISIONS:
-        raise UnknownName("decision", decision, DECISIONS)
-    if name not in PLANNED:
-        raise UnknownName("strategy for a budget", name, PLANNED)
-    if decision == "BLP" and PLANNED[name] in GREEDY_ONLY:
+def checked_units(
+    strategy: Strategy, units: GiveUnits | None, shape: tuple[int, ...]
+) -> Units | None:
+    """Return the units of a pool of this shape for a strategy that needs them."""
+    if not strategy.needs_units:
+        return None
+    if units is None:
         raise EngineError(
-            f"{name} chooses a set and gives rows no value to maximise; use decision='GREEDY', or "
-            f"one of {', '.join(strategy.name for strategy in SOLVED)}."
+            f"{strategy.name} needs units=: a function that returns the pool's Units (clusters and "
+            "expected errors)."
         )
-    return PLANNED[name]
+    found = units()
+    found.check(shape)
+    return found
 
 
 def _check_costs(costs: Costs, is_open: NDArray[np.bool_]) -> None:

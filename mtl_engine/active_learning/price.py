@@ -1,0 +1,77 @@
+"""The pricing step: what asking costs, in seconds of a person's work or in the paper's units."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtl_engine.active_learning.pool import Cells, Floats, Pool
+from mtl_engine.active_learning.settings import COST, ActiveLearningSettings
+from mtl_engine.costs import CostModel, Costs
+from mtl_engine.kinds import KINDS, TaskSpec
+
+Unit = Literal["seconds", "cost"]
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What reading and labelling every sentence of a pool costs, and in which unit."""
+
+    costs: Costs
+    unit: Unit
+
+    def seconds(self, row: int, tasks: Sequence[int]) -> float | None:
+        """Return the seconds that some tasks of a sentence take; None in other units."""
+        if self.unit != "seconds":
+            return None
+        return float(self.costs.read[row] + self.costs.label[row, list(tasks)].sum())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the costs by name, ready to be kept."""
+        return {"read": self.costs.read, "label": self.costs.label}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], unit: Unit) -> Self:
+        """Return costs that were kept."""
+        return cls(Costs(arrays["read"], arrays["label"]), unit)
+
+
+def price_pool(
+    pool: Pool, n_expected: Floats, settings: ActiveLearningSettings, model: CostModel
+) -> Prices:
+    """Return what asking is expected to cost, before the answers are known.
+
+    ``n_expected`` (n, t) are the items that the models expect; ``model`` knows people's seconds.
+    """
+    items = items_to_mark(pool.tasks, pool.n_tokens, n_expected)
+    return price_items(pool.tasks, pool.n_tokens, items, settings.unit, model)
+
+
+def price_items(
+    tasks: Sequence[TaskSpec], n_tokens: NDArray[Any], items: Floats, unit: str, model: CostModel
+) -> Prices:
+    """Return what marking so many items (n, t) costs."""
+    if unit != COST:
+        return Prices(model.predict(n_tokens, items), "seconds")
+    columns = [KINDS[task.kind].cost_in_tokens(items[:, k]) for k, task in enumerate(tasks)]
+    return Prices(Costs(n_tokens.astype(np.float64), np.stack(columns, axis=1)), "cost")
+
+
+def items_to_mark(tasks: Sequence[TaskSpec], n_tokens: NDArray[Any], n_expected: Floats) -> Floats:
+    """Return how many things each task asks a person to mark (n, t), at least 1.
+
+    A sentence in which a model expects no span is not free.
+    """
+    tokens = n_tokens.astype(np.float64)
+    columns = [
+        KINDS[task.kind].items_to_mark(tokens, n_expected[:, k]) for k, task in enumerate(tasks)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def charge(costs: Costs, bought: Cells, known: Cells) -> float:
+    """Return what newly bought cells (n, t) cost; a sentence with known cells is read already."""
+    is_first = bought.any(axis=1) & ~known.any(axis=1)
+    return float(costs.read[is_first].sum() + costs.label[bought].sum())

@@ -1,0 +1,457 @@
+"""What a task is, and what the kind of a task must know.
+
+A kind is one object in one file. Everything that differs between kinds is asked of it, so that a
+new kind is a new file beside this one: it is found by itself. Nothing here loads torch.
+
+Answers have one shape everywhere, stated by the kind; a missing answer is absent, an empty one
+means "nothing here". An answer comes apart into *items*, tuples that end with their label: a span,
+a word's tag, an arc, the class. Items are what people agree on, what is counted and voted on.
+"""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtl_engine.errors import EngineError, Problem, UnknownName
+from mtl_engine.metrics.counts import Counts
+from mtl_engine.metrics.tables import METRIC_TITLES, counts_by_label
+
+if TYPE_CHECKING:
+    from mtl_engine.config import ModelConfig
+    from mtl_engine.heads import Head
+
+Answer: TypeAlias = Any  # the shape is the kind's
+Item: TypeAlias = tuple[Any, ...]  # where, ..., label
+Floats: TypeAlias = NDArray[np.float64]
+Spans: TypeAlias = Sequence[Sequence[Any]]  # [start, end, label] of a parent's answer
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task: its kind, its labels in a fixed order, and what its answers may look like."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...] = ()
+    parent: str | None = None  # the task whose items this one links
+    is_nested: bool = False  # spans may overlap
+    is_open: bool = False  # labels that are not listed are welcome
+    pairs: Mapping[str, Collection[Sequence[str]]] = field(default_factory=dict, hash=False)
+    """Label -> the (from, to) labels of the parent that it may link; absent = any."""
+    id: int = 0  # of the row that the task came from, 0 = none
+    title: str = ""  # what people read instead of the name
+    is_hidden: bool = False  # no longer asked, trained or exported; its answers are kept
+    low: float = 0.0  # bounds of a number
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        KINDS[self.kind].require_task(self)
+
+    @cached_property
+    def label_set(self) -> frozenset[str]:
+        """The labels, to look one up."""
+        return frozenset(self.labels)
+
+    @property
+    def layer(self) -> str:
+        """The layer of a file that carries the task's answers."""
+        return KINDS[self.kind].layer
+
+    def check(
+        self, answer: Any, tokens: Sequence[str], parent_spans: Spans | None = None
+    ) -> list[Problem]:
+        """Return what is wrong with an answer to this task; an empty list means that it fits."""
+        return KINDS[self.kind].problems(self, answer, tokens, parent_spans)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the task as plain JSON values, without those that are as by default."""
+        changed = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name in ("name", "kind") or getattr(self, f.name) != _default(f)
+        }
+        changed["labels"] = list(self.labels)
+        if self.pairs:
+            changed["pairs"] = {k: [list(pair) for pair in v] for k, v in self.pairs.items()}
+        return changed
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "TaskSpec":
+        """Return the task that `to_dict` wrote."""
+        return cls(**{**values, "labels": tuple(values["labels"])})
+
+
+def _default(of: Any) -> Any:
+    return of.default_factory() if callable(of.default_factory) else of.default
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """How the units of a kind are counted when selection asks what is covered already."""
+
+    level: Literal["words", "coarse_words", "sentences"]  # of clusters, see mtl_engine.clusters
+    kappa: float  # labelled units that halve a cluster's errors
+    by_length: bool = False  # long sentences teach short ones, not the other way round
+    mode: Literal["doubt", "coverage", "chance"] = "doubt"  # unless settings say otherwise
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How good a task's answers are."""
+
+    metrics: Mapping[str, float]
+    main: float  # the metric that early stopping and curves use
+    accuracy: np.ndarray  # (n,) of each sentence, in [0, 1]
+
+
+class Kind(ABC):
+    """All that is particular to one kind of task."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]  # in a list of choices
+    summary: ClassVar[str]  # what people do, in a sentence
+    shape: ClassVar[str]  # of an answer; m = number of tokens
+    position: ClassVar[int] = 100  # in lists of kinds, lowest first
+
+    unit: ClassVar[Literal["sentence", "token", "item"]]
+    """What gets a label: the sentence, every token, or any number of items in the sentence."""
+    labels_on: ClassVar[Literal["sentence", "words", "arcs", "links"]]  # where labels are drawn
+    has_rows: ClassVar[bool] = True  # entries are lists that end with the label, else labels
+    marks_spans: ClassVar[bool] = False  # answers are [start, end, label] rows
+    layer: ClassVar[str]  # which layer of a file carries the answers, see annotation.formats
+    is_annotated: ClassVar[bool] = True  # people answer it; else it is for studies only
+    may_nest: ClassVar[bool] = False
+    parent_kind: ClassVar[str | None] = None  # of the task whose items are linked
+    is_ordinal: ClassVar[bool] = False  # the labels have an order that means something
+    is_open_when_empty: ClassVar[bool] = False  # without labels, the data brings them
+    key_alphabet: ClassVar[str] = ""  # keys that labels may have, the best first
+    reserved_keys: ClassVar[frozenset[str]] = frozenset()  # that the page needs for other things
+
+    main_metric: ClassVar[str]  # also of agreement
+    agreement_measures: ClassVar[tuple[str, ...]] = ()
+    has_distance: ClassVar[bool] = False  # categories are more or less different, see `distance`
+    prior_seconds: ClassVar[tuple[float, float]]  # to begin the task on a sentence, and per item
+
+    # the answer
+
+    def check(
+        self,
+        answer: Any,
+        tokens: Sequence[str],
+        labels: Iterable[str] = (),
+        *,
+        parent_spans: Spans | None = None,
+        **options: Any,
+    ) -> list[Problem]:
+        """Return everything that is wrong with an answer, each with the path of its place.
+
+        ``options`` are fields of `TaskSpec`, as ``is_open`` and ``is_nested``; ``parent_spans`` are
+        the spans that an answer may link.
+        """
+        parent = "" if self.parent_kind else None
+        task = TaskSpec("", self.name, tuple(labels), parent=parent, **options)
+        return self.problems(task, answer, tokens, parent_spans)
+
+    @abstractmethod
+    def problems(
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+    ) -> list[Problem]:
+        """Return everything that is wrong with an answer to a task; cheap if that is nothing."""
+
+    @abstractmethod
+    def blank(self, n_tokens: int) -> Answer:
+        """Return what a person begins with: nothing is marked; None where a label must come."""
+
+    @abstractmethod
+    def canonical(self, answer: Answer) -> Answer:
+        """Return a checked answer in the one order in which equal answers are equal."""
+
+    @abstractmethod
+    def entries(self, answer: Answer) -> list[Any]:
+        """Return the parts of an answer as they stand in it, in its order."""
+
+    @abstractmethod
+    def items(self, answer: Answer) -> list[Item]:
+        """Return the items of an answer, in its order."""
+
+    @abstractmethod
+    def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
+        """Return the canonical answer that has these items."""
+
+    def to_layer(self, answer: Answer) -> Any:
+        """Return an answer as files write it in the kind's layer."""
+        return answer
+
+    def from_layer(self, value: Any) -> Answer:
+        """Return the answer that a file's layer means, the inverse of `to_layer`."""
+        return value
+
+    def labels_of(self, answer: Answer) -> list[str]:
+        """Return every label in an answer, as often as it is there."""
+        return [item[-1] for item in self.items(answer)]
+
+    @abstractmethod
+    def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
+        """Return the answer with labels renamed, all at once; items that become equal are one."""
+
+    def rename_entry(self, entry: Any, mapping: Mapping[str, str]) -> Any:
+        """Return one entry of an answer with its label renamed; None stays None: nothing here."""
+        if entry is None or not self.has_rows:
+            return mapping.get(entry, entry)
+        return [*entry[:-1], mapping.get(entry[-1], entry[-1])]
+
+    def rename_suggestion(
+        self, answer: Answer, items: Sequence[Mapping[str, Any]], mapping: Mapping[str, str]
+    ) -> tuple[Answer, list[dict[str, Any]]]:
+        """Return a suggested answer and what is known of its entries, with labels renamed.
+
+        Each item has the entry as ``value``, its confidence and perhaps ``others``; of those that
+        become equal the surest is left.
+        """
+        renamed = []
+        for item in items:
+            value = self.rename_entry(item["value"], mapping)
+            new = {**item, "value": value}
+            if "others" in item:
+                others = ((self.rename_entry(o["value"], mapping), o) for o in item["others"])
+                new["others"] = [{**o, "value": other} for other, o in others if other != value]
+            renamed.append(new)
+        after = self.replace_labels(answer, mapping)
+        if self.unit != "item":
+            return after, renamed
+        renamed.sort(key=lambda item: -(item.get("confidence") or 0.0))
+        found = (next((i for i in renamed if i["value"] == e), None) for e in self.entries(after))
+        return after, [item for item in found if item is not None]
+
+    def without_labels(self, answer: Answer, labels: Collection[str]) -> Answer | None:
+        """Return the answer without the items of some labels, None where it needs all of them."""
+        items = self.items(answer)
+        kept = [item for item in items if item[-1] not in labels]
+        if len(kept) == len(items):
+            return answer
+        return self.answer_of(kept, 0) if self.unit == "item" else None
+
+    def merge(
+        self,
+        answers: Sequence[Answer],
+        weights: Sequence[float] | None = None,
+        *,
+        parent_spans: Spans | None = None,
+    ) -> Answer:
+        """Return what weighted people say together: a vote on every item, none is invented.
+
+        Answers come oldest first: where a vote must be decided and is tied, the older answer wins.
+        ``parent_spans`` are the spans that the merged answer may link.
+        """
+        votes = _checked_votes(answers, weights)
+        first = self.canonical(answers[0])
+        if all(self.canonical(answer) == first for answer in answers[1:]):
+            merged = first
+        else:
+            merged = self._merge_unequal(answers, votes)
+        return merged if parent_spans is None else self._only_linking(merged, parent_spans)
+
+    @abstractmethod
+    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
+        """Return the weighted vote of two or more answers that are not all equal."""
+
+    def _only_linking(self, answer: Answer, parent_spans: Spans) -> Answer:
+        return answer
+
+    # what it says of tokens
+
+    @abstractmethod
+    def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
+        """Return the categories that chance-corrected agreement compares, one per unit."""
+
+    def distance(self, a: str, b: str) -> float:
+        """Return how different two of these categories are, in [0, 1]; 0 = the same."""
+        return float(a != b)
+
+    def label_sequence(self, answer: Answer, n_tokens: int) -> list[str]:
+        """Return the labels in the order of the text, for the study of sequences."""
+        return self.labels_of(answer)
+
+    def place_of(self, entry: int, answer: Answer) -> int | None:
+        """Return the token at which an entry of an answer begins, None for the whole sentence."""
+        return entry if self.unit == "token" else None
+
+    # what it costs
+
+    def items_to_mark(self, n_tokens: Floats, n_expected: Floats) -> Floats:
+        """Return how many items a person will have to mark (n,), at least 1.
+
+        ``n_expected`` is what the model expects; it counts where their number is not given.
+        """
+        if self.unit == "sentence":
+            return np.ones(len(n_tokens))
+        if self.unit == "token":
+            return np.maximum(np.asarray(n_tokens, np.float64), 1.0)
+        return np.maximum(np.ceil(np.asarray(n_expected, np.float64) - 1e-9), 1.0)
+
+    def cost_in_tokens(self, items: Floats) -> Floats:
+        """Return the labelling cost (n,) in tokens read (Rotman & Reichart 2022, section 7)."""
+        return np.asarray(items, np.float64)
+
+    # what it covers
+
+    @property
+    def clustering(self) -> Clustering:
+        """Return how its units are counted by expected-error coverage."""
+        return Clustering("sentences", 2.0) if self.unit == "sentence" else Clustering("words", 5.0)
+
+    # how good it is
+
+    @abstractmethod
+    def head(
+        self, task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: "ModelConfig"
+    ) -> "Head":
+        """Return a fresh head, whose readings hold the confidence; ``tasks`` are the model's."""
+
+    def pipeline(
+        self, task: TaskSpec, tasks: Sequence[TaskSpec]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        """Return the public pipeline that can run the task's head, and the labels of its output."""
+        return None
+
+    @abstractmethod
+    def scores(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, float]:
+        """Return the metrics of answers by name, `main_metric` among them."""
+
+    @abstractmethod
+    def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
+        """Return how right one answer is, in [0, 1], to hold against its confidence."""
+
+    def judge(
+        self,
+        task: TaskSpec,
+        gold: Sequence[Answer],
+        predicted: Sequence[Answer],
+        n_tokens: Sequence[int],
+    ) -> Judgement:
+        """Return how good predicted answers to a task are."""
+        metrics = self.scores(gold, predicted)
+        accuracy = [
+            self.sentence_accuracy(*row) for row in zip(gold, predicted, n_tokens, strict=True)
+        ]
+        return Judgement(metrics, metrics[self.main_metric], np.array(accuracy, dtype=float))
+
+    def label_table(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, Counts]:
+        """Return right, predicted and gold items per label, most frequent in gold first."""
+        return counts_by_label(list(map(self.items, gold)), list(map(self.items, predicted)))
+
+    def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
+        """Return what two answers to one sentence have in common, and out of how much.
+
+        Summed over sentences, their ratio is the agreement by that measure.
+        """
+        first, second = set(self.items(a)), set(self.items(b))
+        if measure == "accuracy":
+            return len(first & second), len(first)
+        if measure == "f1":
+            return 2 * len(first & second), len(first) + len(second)
+        raise UnknownName(f"agreement measure of {self.name}", measure, self.agreement_measures)
+
+    # its tasks and labels
+
+    def require_task(self, task: TaskSpec) -> None:
+        """Refuse a task that cannot be of this kind."""
+        if len(set(task.labels)) != len(task.labels):
+            raise EngineError(f"Task '{task.name}' lists a label twice: {task.labels}.")
+        if self.parent_kind is not None and task.parent is None:
+            raise EngineError(
+                f"Task '{task.name}' of kind {self.name} names no parent; it needs a "
+                f"{self.parent_kind} task whose answers it links."
+            )
+        if self.parent_kind is None and task.parent is not None:
+            raise EngineError(
+                f"Task '{task.name}' of kind {self.name} has the parent '{task.parent}'; this "
+                "kind links nothing, leave the parent out."
+            )
+
+    def keys_for(self, label: str) -> Iterable[str]:
+        """Yield the keys that a label may have, the best first: letters of its name, then any."""
+        alphabet = self.key_alphabet
+        written = label.lower() if alphabet.islower() else label.upper()
+        yield from (letter for letter in written if letter in alphabet)
+        yield from alphabet
+
+    @property
+    def metric_title(self) -> str:
+        """Return what people call the main metric."""
+        return METRIC_TITLES.get(self.main_metric, self.main_metric)
+
+
+class Kinds(dict[str, Kind]):
+    """The kinds by name; an unknown name is an error that lists the known ones."""
+
+    def __missing__(self, name: str) -> Kind:
+        raise UnknownName("task kind", name, self)
+
+    def register(self, kind: Kind) -> None:
+        """Add a kind; a name that is taken is an error."""
+        if kind.name in self:
+            raise EngineError(f"There is a task kind '{kind.name}' already.")
+        self[kind.name] = kind
+
+    def annotated(self) -> list[Kind]:
+        """Return the kinds that people answer, in the order of lists."""
+        return sorted((k for k in self.values() if k.is_annotated), key=lambda k: k.position)
+
+
+KINDS = Kinds()
+
+
+def majority(answers: Sequence[Iterable[Item]], weights: Sequence[float]) -> list[Item]:
+    """Return the items that more than half of the weight has, in the order of first sight.
+
+    Two items that exclude each other cannot both win: their voters would overlap.
+    """
+    votes: dict[Item, float] = defaultdict(float)
+    for items, weight in zip(answers, weights, strict=True):
+        for item in dict.fromkeys(items):
+            votes[item] += weight
+    half = sum(weights) / 2 * (1 + 1e-9)  # a tie stays a tie whatever the rounding
+    return [item for item, votes_for in votes.items() if votes_for > half]
+
+
+def plurality(values: Sequence[Any], weights: Sequence[float]) -> Any:
+    """Return the value with most weight; of equals the one that came first."""
+    votes: dict[Any, float] = defaultdict(float)
+    for value, weight in zip(values, weights, strict=True):
+        votes[value] += weight
+    most = max(votes.values()) * (1 - 1e-9)
+    return next(value for value, votes_for in votes.items() if votes_for >= most)
+
+
+def weighted_median(values: Sequence[Any], weights: Sequence[float]) -> Any:
+    """Return the smallest value that half of the weight does not exceed: always one of them."""
+    half, below = sum(weights) / 2 * (1 - 1e-9), 0.0
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    for i in order:
+        below += weights[i]
+        if below >= half:
+            return values[i]
+    return values[order[-1]]
+
+
+def _checked_votes(answers: Sequence[Answer], weights: Sequence[float] | None) -> Sequence[float]:
+    if not answers:
+        raise EngineError("There is no answer to merge; give at least one.")
+    if weights is None:
+        return [1.0] * len(answers)
+    if len(weights) != len(answers):
+        raise EngineError(
+            f"There are {len(answers)} answers and {len(weights)} weights; give one per answer."
+        )
+    wrong = [weight for weight in weights if not 0 < weight < inf]
+    if wrong:
+        raise EngineError(f"A vote has the weight {wrong[0]}; weights are above 0 and finite.")
+    return weights

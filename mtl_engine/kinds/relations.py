@@ -1,0 +1,154 @@
+"""Relations: labelled, directed links between spans of a parent task."""
+
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mtl_engine.errors import Problem
+from mtl_engine.kinds.checks import covered_text, is_row, label_problems
+from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, Spans, TaskSpec, majority
+from mtl_engine.metrics.relations import relation_f1
+
+if TYPE_CHECKING:
+    from mtl_engine.config import ModelConfig
+    from mtl_engine.heads import Head
+
+RELATION = [int, int, int, int, str]
+
+
+class RelationsKind(Kind):
+    """[s1, e1, s2, e2, label]: from the first span to the second, each a span of the parent."""
+
+    name = "relations"
+    title = "Relations: links between spans"
+    summary = "Labelled, directed links between the spans of another task: who works for whom."
+    shape = "[[s1, e1, s2, e2, label], ...] between spans of the parent task"
+    position = 6
+    unit = "item"
+    labels_on = "links"
+    layer = "relations"
+    parent_kind = "spans"
+    is_open_when_empty = True
+    key_alphabet = string.ascii_uppercase
+    reserved_keys = frozenset("r")
+    main_metric = "f1"
+    agreement_measures = ("f1",)
+    prior_seconds = (1.5, 4.0)
+
+    def problems(
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+    ) -> list[Problem]:
+        if not isinstance(answer, list):
+            message = f"A relations answer is a list of [s1, e1, s2, e2, label], not {answer!r}."
+            return [Problem("", message)]
+        if not answer:
+            return []
+        if parent_spans is None:
+            message = "Relations need the spans they link: answer the spans task as well."
+            return [Problem("", message)]
+        types: dict[tuple[int, int], set[str]] = {}
+        for start, end, label in parent_spans:
+            types.setdefault((start, end), set()).add(label)
+        problems: list[Problem] = []
+        seen = set()
+        for i, relation in enumerate(answer):
+            if not is_row(relation, RELATION):
+                message = f"{relation!r} is not [s1, e1, s2, e2, label]."
+                problems.append(Problem(f"{i}", message))
+                continue
+            if tuple(relation) in seen:
+                problems.append(Problem(f"{i}", f"The relation {relation!r} is there twice."))
+            seen.add(tuple(relation))
+            problems += _link_problems(task, relation, f"{i}", types, tokens)
+        return problems
+
+    def blank(self, n_tokens: int) -> Answer:
+        return []
+
+    def canonical(self, answer: Answer) -> Answer:
+        return answer if len(answer) < 2 else [list(link) for link in sorted(answer)]
+
+    def entries(self, answer: Answer) -> list[Any]:
+        return list(answer)
+
+    def items(self, answer: Answer) -> list[Item]:
+        return [tuple(link) for link in answer]
+
+    def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
+        return [list(item) for item in sorted(set(items))]
+
+    def labels_of(self, answer: Answer) -> list[str]:
+        return [link[-1] for link in answer]
+
+    def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
+        renamed = [(*link[:-1], mapping.get(link[-1], link[-1])) for link in answer]
+        return self.answer_of(renamed, 0)
+
+    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
+        return self.answer_of(majority([self.items(a) for a in answers], weights), 0)
+
+    def _only_linking(self, answer: Answer, parent_spans: Spans) -> Answer:
+        places = {(start, end) for start, end, _ in parent_spans}
+        return [link for link in answer if {(link[0], link[1]), (link[2], link[3])} <= places]
+
+    def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
+        """Return nothing: links have no fixed units that chance could be computed over."""
+        return []
+
+    def place_of(self, entry: int, answer: Answer) -> int | None:
+        start: int = answer[entry][0]
+        return start
+
+    def head(
+        self, task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: "ModelConfig"
+    ) -> "Head":
+        from mtl_engine.heads.relations import RelationHead
+
+        return RelationHead(
+            task,
+            next(other for other in tasks if other.name == task.parent),
+            width,
+            hidden=config.pair_width,
+            max_width=config.max_span_width,
+            keep=config.span_keep,
+            max_kept=config.max_kept_spans,
+            dropout=config.dropout,
+        )
+
+    def scores(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, float]:
+        return dict(relation_f1(gold, predicted)._asdict())
+
+    def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
+        """Return the F1 of the links; 1 when there is none and none was predicted."""
+        common, total = self.common_and_total("f1", gold, predicted)
+        return common / total if total else 1.0
+
+
+KINDS.register(RelationsKind())
+
+
+def _link_problems(
+    task: TaskSpec,
+    link: Sequence[Any],
+    path: str,
+    types: Mapping[tuple[int, int], set[str]],
+    tokens: Sequence[str],
+) -> list[Problem]:
+    source, target, label = (link[0], link[1]), (link[2], link[3]), link[4]
+    problems = []
+    for span in (source, target):
+        if span not in types:
+            text = covered_text(tokens, *span)
+            message = f"Tokens {span[0]} to {span[1]} ('{text}') are no span of the answer."
+            problems.append(Problem(path, message))
+    words = f"{covered_text(tokens, *source)} -> {covered_text(tokens, *target)}"
+    if source == target:
+        problems.append(Problem(path, f"{label} links '{words}' with itself."))
+    problems += label_problems(task, label, path, words)
+    allowed = task.pairs.get(label)
+    if not problems and allowed:
+        pairs = {(a, b) for a in types[source] for b in types[target]}
+        if not pairs & {tuple(pair) for pair in allowed}:
+            names = "; ".join(f"{a} to {b}" for a, b in sorted(map(tuple, allowed)))
+            problems.append(Problem(path, f"{label} on '{words}' may link only {names}."))
+    return problems

@@ -1,0 +1,100 @@
+"""Tags: one label for every token, as parts of speech."""
+
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mtl_engine.errors import Problem
+from mtl_engine.kinds.checks import are_labels, label_problems, size_of
+from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, Spans, TaskSpec, plurality
+from mtl_engine.metrics.accuracy import accuracy
+
+if TYPE_CHECKING:
+    from mtl_engine.config import ModelConfig
+    from mtl_engine.heads import Head
+
+
+class TagsKind(Kind):
+    """A label per token."""
+
+    name = "tags"
+    title = "Tags: one label for every word"
+    summary = "Every word gets exactly one label: parts of speech, language, error or not."
+    shape = "[label, ...] of length m"
+    position = 2
+    unit = "token"
+    labels_on = "words"
+    has_rows = False
+    layer = "tags"
+    key_alphabet = string.ascii_lowercase
+    main_metric = "accuracy"
+    agreement_measures = ("accuracy", "kappa", "fleiss", "alpha")
+    prior_seconds = (1.0, 1.5)
+
+    def problems(
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+    ) -> list[Problem]:
+        if not isinstance(answer, list) or len(answer) != len(tokens):
+            message = (
+                f"A tags answer has one label per token: {len(tokens)}, not {size_of(answer)}."
+            )
+            return [Problem("", message)]
+        if are_labels(answer, task):
+            return []
+        problems = []
+        for i, (label, token) in enumerate(zip(answer, tokens, strict=True)):
+            problems += label_problems(task, label, f"{i}", token)
+        return problems
+
+    def blank(self, n_tokens: int) -> Answer:
+        return [None] * n_tokens
+
+    def canonical(self, answer: Answer) -> Answer:
+        return answer
+
+    def entries(self, answer: Answer) -> list[Any]:
+        return list(answer)
+
+    def items(self, answer: Answer) -> list[Item]:
+        return list(enumerate(answer))
+
+    def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
+        answer = self.blank(n_tokens)
+        for token, label in items:
+            answer[token] = label
+        return answer
+
+    def labels_of(self, answer: Answer) -> list[str]:
+        return list(answer)
+
+    def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
+        return [mapping.get(label, label) for label in answer]
+
+    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
+        """Return each token's label by most weight."""
+        return [plurality(labels, weights) for labels in zip(*answers, strict=True)]
+
+    def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
+        return list(answer)
+
+    def head(
+        self, task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: "ModelConfig"
+    ) -> "Head":
+        from mtl_engine.heads.tags import TagHead
+
+        return TagHead(task, width, dropout=config.dropout, has_crf=config.has_crf)
+
+    def pipeline(
+        self, task: TaskSpec, tasks: Sequence[TaskSpec]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        return "token-classification", task.labels
+
+    def scores(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, float]:
+        return {"accuracy": accuracy(gold, predicted)}
+
+    def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
+        """Return the share of tokens with the right tag."""
+        return accuracy([gold], [predicted]) if gold else 1.0
+
+
+KINDS.register(TagsKind())

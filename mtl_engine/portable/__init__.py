@@ -1,0 +1,1 @@
+"""Files that leave with a model: they run where nothing of this library is installed."""

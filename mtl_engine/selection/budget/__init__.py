@@ -1,0 +1,1 @@
+"""Budgets: a checked request, and how its cells are bought."""

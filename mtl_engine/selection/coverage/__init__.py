@@ -1,0 +1,40 @@
+"""Expected-error coverage (MT-EEC): cells that remove the most expected errors per cost."""
+
+from mtl_engine.selection.coverage.batch import CoverageBatch, cover
+from mtl_engine.selection.coverage.reasons import CellReason, Feature, explain_batch
+from mtl_engine.selection.coverage.units import (
+    LEAST_WORDS,
+    MODES,
+    REPEATED,
+    RESIDUE,
+    Mode,
+    TaskUnits,
+    Units,
+    duplicate_groups,
+    fragments,
+    group_keys,
+    length_classes,
+    length_names,
+    text_keys,
+)
+
+__all__ = [
+    "LEAST_WORDS",
+    "MODES",
+    "REPEATED",
+    "RESIDUE",
+    "CellReason",
+    "CoverageBatch",
+    "Feature",
+    "Mode",
+    "TaskUnits",
+    "Units",
+    "cover",
+    "duplicate_groups",
+    "explain_batch",
+    "fragments",
+    "group_keys",
+    "length_classes",
+    "length_names",
+    "text_keys",
+]

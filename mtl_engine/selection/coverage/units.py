@@ -1,0 +1,239 @@
+"""What expected-error coverage knows of a pool: the units of every task, their clusters and errors.
+
+A unit is what a task can get wrong: a token (tags, spans, trees), a sentence (classes) or a
+candidate pair (relations). Units that are alike share a cluster, found once in unlabelled text.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.selection.order import Rows
+
+Keys: TypeAlias = NDArray[np.uint64]
+Flags: TypeAlias = NDArray[np.bool_]
+Mode = Literal["doubt", "coverage", "chance"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+LENGTHS = (4, 8, 13, 19)  # longest sentences of all length classes but the last
+DECAY = 0.5  # what a unit teaches about a length class one longer than its own
+ARRAYS = "units"  # under which units are kept
+KEPT = ("counts", "cluster", "error", "labelled")
+PLAIN = ("kappa", "mode", "need")
+REPEATED = -1  # group of sentences that repeat a labelled one
+RESIDUE = -2  # group of fragments: nobody learns from "Yo," or "RE:???"; below 0 = not asked
+LEAST_WORDS = 3  # with a letter, of a sentence that is no fragment
+
+
+@dataclass(frozen=True)
+class TaskUnits:
+    """The units of one task in n sentences, one sentence after another.
+
+    The errors of a cluster are expected to fall as 1 / (kappa + labelled units of it).
+    """
+
+    counts: Rows  # (n,) units per sentence
+    cluster: NDArray[Any]  # (u,) ints below n_clusters
+    error: NDArray[Any]  # (u,) expected (reducible) error of each unit, in [0, 1]
+    labelled: NDArray[Any]  # (n_clusters,), or (n_clusters, n_lengths): units with known labels
+    kappa: float = 5.0  # labelled units that halve a cluster's errors
+    length: Rows | None = None  # (n,) length class of each sentence, where longer teaches shorter
+    mode: Mode = "doubt"  # doubt: by expected error; coverage: every unit counts 1; chance: drawn
+    need: float = 1.0  # what is left to gain, 0 = solved: asked as a by-product only
+
+    @property
+    def n_clusters(self) -> int:
+        """Return how many clusters there are."""
+        return len(self.labelled)
+
+    @property
+    def n_lengths(self) -> int:
+        """Return how many length classes are told apart."""
+        return 1 if self.length is None else len(LENGTHS) + 1
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of all tasks of a pool, in the order of the confidence matrix's columns."""
+
+    tasks: tuple[TaskUnits, ...]
+    groups: Rows | None = None  # (n,) equal = duplicates, of which one is asked; below 0 = none
+    opening: float = 0.0  # fixed cost of opening a sentence, beyond reading it
+    by_row: bool = False  # ask for all open tasks of a sentence; False: task by task
+    names: Sequence[Sequence[str]] = field(default=(), repr=False)  # per task and cluster, in words
+    parents: tuple[int, ...] = ()  # per task the one that it is asked with (spans of relations), -1
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Refuse units that do not belong to a confidence matrix of this shape (n, t)."""
+        if len(self.tasks) != shape[1]:
+            raise EngineError(
+                f"There are units of {len(self.tasks)} tasks, but the confidence matrix has "
+                f"{shape[1]} columns; give the units of each task, in the columns' order."
+            )
+        for number, task in enumerate(self.tasks):
+            _check_task(number, task, shape[0])
+        if self.groups is not None and self.groups.shape != shape[:1]:
+            raise EngineError(f"groups has shape {self.groups.shape}; expected ({shape[0]},).")
+        if not 0 <= self.opening < np.inf:
+            raise EngineError(f"opening is {self.opening}; it must be a cost of at least 0.")
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return everything by name, ready to be kept."""
+        found: dict[str, NDArray[Any]] = {}
+        about = {
+            "opening": self.opening,
+            "by_row": self.by_row,
+            "parents": list(self.parents),
+            "names": [list(names) for names in self.names],
+            "tasks": [{name: getattr(task, name) for name in PLAIN} for task in self.tasks],
+        }
+        for k, task in enumerate(self.tasks):
+            for name in (*KEPT, "length"):
+                if getattr(task, name) is not None:
+                    found[f"{ARRAYS}.{k}.{name}"] = getattr(task, name)
+        if self.groups is not None:
+            found[f"{ARRAYS}.groups"] = self.groups
+        found[ARRAYS] = np.array(json.dumps(about))
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Units | None":
+        """Return units that were kept; None where there are none."""
+        if ARRAYS not in arrays:
+            return None
+        about = json.loads(str(arrays[ARRAYS]))
+        tasks = []
+        for k, plain in enumerate(about["tasks"]):
+            own = {name: arrays.get(f"{ARRAYS}.{k}.{name}") for name in ("length", *KEPT)}
+            tasks.append(TaskUnits(**own, **plain))  # type: ignore[arg-type]
+        return cls(
+            tasks=tuple(tasks),
+            groups=arrays.get(f"{ARRAYS}.groups"),
+            opening=about["opening"],
+            by_row=about["by_row"],
+            parents=tuple(about.get("parents", ())),
+            names=tuple(tuple(names) for names in about["names"]),
+        )
+
+    def with_parents(self, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return wanted tasks (..., t) and those that they are asked with."""
+        found = wanted.copy()
+        for task, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[..., parent] |= wanted[..., task]
+        return found
+
+    def with_needs(self, needs: Sequence[float]) -> "Units":
+        """Return the units of tasks with so much left to gain each."""
+        tasks = [replace(task, need=need) for task, need in zip(self.tasks, needs, strict=True)]
+        return replace(self, tasks=tuple(tasks))
+
+
+def length_classes(n_words: Rows) -> Rows:
+    """Return the length class of sentences with so many words (n,)."""
+    return np.searchsorted(np.array(LENGTHS), n_words, side="left").astype(np.int64)
+
+
+def length_names() -> list[str]:
+    """Return the length classes in words: "1-4", ..., "20+"."""
+    firsts = [1, *(last + 1 for last in LENGTHS)]
+    names = [f"{first}-{last}" for first, last in zip(firsts, LENGTHS, strict=False)]
+    return [*names, f"{firsts[-1]}+"]
+
+
+def teaching() -> NDArray[np.float64]:
+    """Return (a, b): how much a unit of a sentence of class a teaches about those of class b.
+
+    Long sentences teach short ones; a short one teaches longer ones less and less.
+    """
+    steps = np.subtract.outer(np.arange(len(LENGTHS) + 1), np.arange(len(LENGTHS) + 1))
+    return np.where(steps >= 0, 1.0, DECAY ** (-steps).clip(0))
+
+
+def fragments(sentences: Iterable[Sequence[str]], *, least_words: int = LEAST_WORDS) -> Flags:
+    """Return which sentences (n,) are mere residue: fewer words with a letter than that.
+
+    Addresses and links are no words. Where most sentences are like that, the text is made of them,
+    and none is residue.
+    """
+    found = np.fromiter((_n_words(tokens) < least_words for tokens in sentences), dtype=bool)
+    return found if 2 * found.sum() <= len(found) else np.zeros_like(found)
+
+
+def duplicate_groups(
+    sentences: Iterable[Sequence[str]], labelled: Iterable[Sequence[str]] = ()
+) -> Rows:
+    """Return a number per sentence (n,), equal for sentences that say the same.
+
+    Sentences are compared without case, digits and punctuation, so that dates and signatures of
+    one template are duplicates. REPEATED is the group of those that repeat a labelled one.
+    """
+    keys = text_keys(sentences)
+    return np.where(np.isin(keys, text_keys(labelled)), REPEATED, group_keys(keys))
+
+
+def text_keys(sentences: Iterable[Sequence[str]]) -> Keys:
+    """Return a number per sentence (n,), equal for duplicates and else drawn as if by chance."""
+    return np.fromiter((_key(tokens) for tokens in sentences), dtype=np.uint64)
+
+
+def group_keys(keys: Keys) -> Rows:
+    """Return the group of each key (n,), numbered in the order of first sight."""
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[group]
+
+
+def _key(tokens: Sequence[str]) -> int:
+    text = re.sub(r"\d+", "0", " ".join(tokens).casefold())
+    gist = re.sub(r"[\W_]+", " ", text).strip() or text
+    return int.from_bytes(blake2b(gist.encode(), digest_size=8).digest())
+
+
+def _n_words(tokens: Sequence[str]) -> int:
+    return sum(
+        any(map(str.isalpha, token)) and "@" not in token and "://" not in token for token in tokens
+    )
+
+
+def _check_task(number: int, task: TaskUnits, n: int) -> None:
+    what = f"The units of task {number}"
+    if task.mode not in MODES:
+        raise UnknownName("mode", task.mode, MODES)
+    if task.counts.shape != (n,):
+        raise EngineError(f"{what}: counts has shape {task.counts.shape}; expected ({n},).")
+    n_units = int(task.counts.sum())
+    for name in ("cluster", "error"):
+        found = getattr(task, name).shape
+        if found != (n_units,):
+            raise EngineError(f"{what}: {name} has shape {found}, but the counts sum to {n_units}.")
+    if task.length is not None and task.length.shape != (n,):
+        raise EngineError(f"{what}: length has shape {task.length.shape}; expected ({n},).")
+    wanted = (task.n_clusters,) if task.length is None else (task.n_clusters, task.n_lengths)
+    if task.labelled.shape != wanted or not (task.labelled >= 0).all():
+        raise EngineError(
+            f"{what}: labelled has shape {task.labelled.shape}; expected {wanted} counts of at "
+            "least 0."
+        )
+    if n_units and not (task.cluster.min() >= 0 and task.cluster.max() < task.n_clusters):
+        raise EngineError(
+            f"{what}: clusters range from {task.cluster.min()} to {task.cluster.max()}; allowed "
+            f"is 0 to {task.n_clusters - 1}."
+        )
+    if n_units and not (task.error.min() >= 0 and task.error.max() <= 1):
+        raise EngineError(
+            f"{what}: errors range from {task.error.min()} to {task.error.max()}; allowed is 0 to "
+            "1 (calibrate them, see mtl_engine.calibration.expected_error)."
+        )
+    if not 0 < task.kappa < np.inf or not 0 <= task.need <= 1:
+        raise EngineError(
+            f"{what}: kappa is {task.kappa} and need {task.need}; kappa is above 0, need from 0 "
+            "(solved) to 1."
+        )
