@@ -6,4 +6,35 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotation import checks  # noqa: F401  (registers the start-up checks)
+        from annotation.jobs.kinds import FILES, JobKind, register_job
+        from annotation.rounds import preview  # noqa: F401  (registers what plans show)
+        from annotation.web import security  # noqa: F401  (registers the start-up checks)
+        from annotation.web.rest import register_converters
+
+        for kind in (
+            JobKind(
+                "import",
+                "Import",
+                run="annotation.corpora.jobs.run_import",
+                page="annotation.corpora.import_pages.job_response",
+                lane=FILES,
+            ),
+            JobKind("export", "Export", run="annotation.corpora.jobs.run_export", lane=FILES),
+            JobKind("suggest", "Suggestions", run="annotation.predictions.sources.run_asking"),
+            JobKind("predict", "Predictions", run="annotation.predictions.services.run_prediction"),
+            JobKind(
+                "round",
+                "Round",
+                run="annotation.rounds.stages.run_round",
+                follow="annotation.rounds.services.follow_job",
+                upkeep="annotation.rounds.services.keep_up",
+            ),
+            JobKind(
+                "insight",
+                "Insight",
+                run="annotation.jobs.insights.run_insight",
+                page="annotation.jobs.pages.insight_response",
+            ),
+        ):
+            register_job(kind)
+        register_converters()

@@ -1,22 +1,55 @@
 """The one seam between rows and the engine's types."""
 
-from annotation.models import Project
-from mtl_engine.types import Answer, Example, Kind, TaskSpec
+from collections import defaultdict
+
+from annotation.models import Label, Project, Task
+from annotation.models.prepared import Parameter, Prepared
+from mtl_engine.types import Answer, Example, TaskSpec
+
+_tasks = Prepared(
+    lambda: (
+        Task.objects.filter(project_id=Parameter("project"))
+        .order_by("position", "id")
+        .values_list(
+            "id", "name", "kind", "parent__name", "is_nested", "is_open", "pairs", "is_hidden"
+        )
+    )
+)
+_labels = Prepared(
+    lambda: (
+        Label.objects.filter(task__project_id=Parameter("project"))
+        .order_by("position", "id")
+        .values_list("task_id", "name")
+    )
+)
+
+
+def tasks_by_name(project_id: int) -> dict[str, TaskSpec]:
+    """Return a project's tasks by name, in the order of the project."""
+    labels: dict[int, list[str]] = defaultdict(list)
+    for task_id, label in _labels(project=project_id):
+        labels[task_id].append(label)
+    return {
+        name: TaskSpec(
+            name=name,
+            kind=kind,
+            labels=tuple(labels[task_id]),
+            parent=parent,
+            is_nested=is_nested,
+            is_open=is_open,
+            pairs=pairs,
+            id=task_id,
+            is_hidden=is_hidden,
+        )
+        for task_id, name, kind, parent, is_nested, is_open, pairs, is_hidden in _tasks(
+            project=project_id
+        )
+    }
 
 
 def task_specs(project: Project) -> tuple[TaskSpec, ...]:
-    """Return the project's tasks as the engine knows them, parents before their relations."""
-    tasks = project.tasks.select_related("parent").prefetch_related("labels")
-    specs = [
-        TaskSpec(
-            name=task.name,
-            kind=_kind(task.kind),
-            labels=tuple(label.name for label in task.labels.all()),
-            parent=task.parent.name if task.parent else None,
-            is_nested=task.is_nested,
-        )
-        for task in tasks
-    ]
+    """Return the tasks in use, parents before the tasks that link their answers."""
+    specs = [spec for spec in tasks_by_name(project.pk).values() if not spec.is_hidden]
     return tuple(sorted(specs, key=lambda spec: spec.parent is not None))
 
 
@@ -25,8 +58,8 @@ def as_example(
 ) -> Example:
     """Return a labelled sentence for training.
 
-    Relations can be learned only together with the spans they link: without them they are left
-    out, as if the task were unanswered.
+    Links can be learned only together with the answers they link: without them they are left out,
+    as if the task were unanswered.
     """
     usable = {
         task.name: labels[task.name]
@@ -34,10 +67,3 @@ def as_example(
         if task.name in labels and (task.parent is None or task.parent in labels)
     }
     return Example(tuple(tokens), usable, sentence_id)
-
-
-def _kind(kind: str) -> Kind:
-    for known in ("spans", "tags", "classes", "tree", "relations"):
-        if known == kind:
-            return known
-    raise AssertionError(f"the database refuses the kind {kind}")

@@ -2,12 +2,29 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
-from annotation.answers import Problem
+from mtl_engine.errors import Problem
+
+__all__ = [
+    "Conflict",
+    "Forbidden",
+    "InvalidInput",
+    "NotFound",
+    "Problem",
+    "Refused",
+    "describe",
+    "unknown_name",
+]
 
 
 class Refused(Exception):
     """A request that was understood and not carried out; the message says what to change."""
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Return what a job that was refused leaves besides the message, as plain values."""
+        return {}
 
 
 class InvalidInput(Refused):
@@ -20,6 +37,14 @@ class InvalidInput(Refused):
 
 class Conflict(Refused):
     """A request that no longer fits what is stored."""
+
+
+class NotFound(Refused):
+    """Something that does not exist, or whose existence this person must not learn of."""
+
+
+class Forbidden(Refused):
+    """Something that a person may see and their role may not do."""
 
 
 def describe(problem: Problem) -> str:

@@ -1,3 +1,3 @@
 """Settings, URLs and the version of an installation."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0.dev0"  # of server, engine and client: nowhere else

@@ -1,11 +1,15 @@
 """What the environment says, read and checked once."""
 
+import ipaddress
 import os
+import re
 import secrets
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+
+from config.home import first_file
 
 MIN_SECRET_LENGTH = 40
 WEAK_SECRETS = ("django-insecure", "changeme", "secret", "password", "example")
@@ -24,16 +28,28 @@ def listed(name: str, default: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 
-def home_directory(base: Path) -> Path:
-    """Return the data directory, made if it is missing and readable by its owner alone."""
-    home = Path(os.environ.get("TANDEM_HOME") or base / ".tandem").resolve()
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return home
+def networks(name: str, default: str) -> list[str]:
+    """Return a variable's comma-separated addresses and networks."""
+    found = listed(name, default)
+    for one in found:
+        try:
+            ipaddress.ip_network(one, strict=False)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name}: {error}; write 10.0.0.1 or 10.0.0.0/8.") from error
+    return found
 
 
-def secret_key(home: Path) -> str:
+def device(name: str) -> str:
+    """Return where models are trained and asked; whether this machine has it is seen then."""
+    value = os.environ.get(name, "").strip().lower() or "auto"
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", value):
+        raise ImproperlyConfigured(f"{name} is '{value}'; use auto, cpu, cuda, cuda:1 or mps.")
+    return value
+
+
+def secret_key(path: Path) -> str:
     """Return the installation's own key: from the environment, or from a file made at first use."""
-    key = os.environ.get("TANDEM_SECRET_KEY") or _key_from_file(home / "secret_key")
+    key = os.environ.get("TANDEM_SECRET_KEY") or _key_from_file(path)
     problem = weakness(key)
     if problem:
         raise ImproperlyConfigured(
@@ -55,17 +71,16 @@ def weakness(key: str) -> str | None:
     return None
 
 
+def keep_private(folder: Path) -> None:
+    """Take a data directory from everybody but its owner; the database has password hashes."""
+    if folder.stat().st_mode & 0o077:
+        with suppress(OSError):  # another's: `doctor` says so
+            folder.chmod(0o700)
+
+
 def _key_from_file(path: Path) -> str:
     """Return the key of a file, which appears whole: other processes may start at this moment."""
     if not path.exists():
-        descriptor, own = tempfile.mkstemp(prefix=".secret_key.", dir=path.parent)  # mode 600
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(64))
-        try:
-            os.link(own, path)
-        except FileExistsError:
-            pass  # another process was first: its key counts
-        except OSError:  # a file system without hard links
-            os.replace(own, path)
-        Path(own).unlink(missing_ok=True)
+        with first_file(path) as file:
+            file.write(secrets.token_urlsafe(64).encode())
     return path.read_text().strip()

@@ -1,16 +1,18 @@
 """Settings of every installation, from the environment; the README has the table."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import dj_database_url
 
-from config.environment import flag, home_directory, listed, secret_key
+from config.environment import device, flag, keep_private, listed, networks, secret_key
+from config.home import home
+from config.store import store_url
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-TANDEM_HOME = home_directory(BASE_DIR)
-SECRET_KEY = secret_key(TANDEM_HOME)
+HOME = home()
+HOME.root.mkdir(parents=True, exist_ok=True, mode=0o700)  # for its owner alone
+keep_private(HOME.root)
+SECRET_KEY = secret_key(HOME.secret_key)
 DEBUG = False
 ALLOWED_HOSTS = listed("TANDEM_HOSTS", "localhost,127.0.0.1,[::1]")
 IS_HTTPS = flag("TANDEM_HTTPS")
@@ -25,21 +27,24 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "django_tasks",
-    "django_tasks_db",
     "annotation",
     "analysis",
 ]
 
 MIDDLEWARE = [
+    "annotation.jobs.metrics.TimedRequests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "annotation.security.ContentSecurityPolicy",
+    "annotation.web.security.ContentSecurityPolicy",
+    "annotation.web.security.RateLimits",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "annotation.page_messages.PageMessages",
+    "annotation.web.security.BodyLimits",
+    "annotation.web.frame.PageMessages",
+    "annotation.web.languages.Languages",
+    "annotation.web.errors.RefusalPages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -66,26 +71,26 @@ SQLITE_OPTIONS = {
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
         "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456; PRAGMA cache_size=-16000;"
+        "PRAGMA secure_delete=ON;"  # what is deleted is overwritten
     ),
 }
 
 
 def database() -> dict[str, Any]:
     """Return the database of DATABASE_URL, or SQLite in the data directory."""
-    url = os.environ.get("DATABASE_URL") or f"sqlite:///{TANDEM_HOME / 'tandem.sqlite3'}"
+    url = os.environ.get("DATABASE_URL") or f"sqlite:///{HOME.database}"
     config: dict[str, Any] = dict(
         dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True)
     )
     if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = SQLITE_OPTIONS
-        config["TEST"] = {"NAME": TANDEM_HOME / "test.sqlite3"}  # a file: server threads share it
+        config["TEST"] = {"NAME": HOME.test_database}  # a file: server threads share it
         config["CONN_HEALTH_CHECKS"] = False
     return config
 
 
 DATABASES = {"default": database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -100,8 +105,6 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "projects"
 LOGOUT_REDIRECT_URL = "sign-in"
 
-AUTHENTICATION_BACKENDS = ["annotation.sessions.AccountBackend"]
-SESSION_ENGINE = "annotation.sessions"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = IS_HTTPS
@@ -115,16 +118,24 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else N
 X_FRAME_OPTIONS = "DENY"
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("es", "Español"),
+    ("ar", "العربية"),
+    ("zh-hans", "简体中文"),
+]
 TIME_ZONE = os.environ.get("TANDEM_TIME_ZONE", "UTC")
 USE_TZ = True
 STATIC_URL = "static/"
-STATIC_ROOT = TANDEM_HOME / "static"
+STATIC_ROOT = HOME.static
 # From source: no collectstatic needed, for tests and for work on the pages.
 WHITENOISE_USE_FINDERS = flag("TANDEM_STATIC_FROM_SOURCE")
 STATIC_STORAGE = (
     "django.contrib.staticfiles.storage.StaticFilesStorage"
     if WHITENOISE_USE_FINDERS
-    else "annotation.static_storage.StaticStorage"
+    else "annotation.web.static_storage.StaticStorage"
 )
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -132,31 +143,54 @@ STORAGES = {
 }
 # Hugging Face names or directories that rounds may use besides the bundled encoder.
 ENCODERS = listed("TANDEM_ENCODERS", "")
+DEVICE = device("TANDEM_DEVICE")
+store_url()  # an address that cannot be read is refused now, not by the first round
+# A Ray cluster that scores, predicts and trains controls; empty: the worker does so itself.
+RAY_ADDRESS = os.environ.get("TANDEM_RAY_ADDRESS", "").strip()
+# Where questions to models are answered, if not by the predictor of this data directory.
+PREDICTOR = os.environ.get("TANDEM_PREDICTOR", "")
+# Chat endpoints and directories of models that may be asked for suggestions; none unless listed.
+SUGGESTION_SOURCES = listed("TANDEM_SUGGESTION_SOURCES", "")
+# No outbound call unless somebody asks for it; encoders that were fetched lie with our data.
+os.environ.setdefault("HF_HUB_OFFLINE", "0" if flag("TANDEM_DOWNLOADS") else "1")
+os.environ.setdefault("HF_HOME", str(HOME.encoders))
 MAX_UPLOAD_MB = int(os.environ.get("TANDEM_MAX_UPLOAD_MB", "512"))
+RATE_LIMIT = int(os.environ.get("TANDEM_RATE_LIMIT", "200"))  # requests a second and person
+# Whose X-Forwarded-For is believed: addresses or networks of the proxies in front.
+TRUSTED_PROXIES = networks("TANDEM_TRUSTED_PROXIES", "127.0.0.1,::1")
+JOB_HOURS = float(os.environ.get("TANDEM_JOB_HOURS", "24"))
+WORKER_MEMORY_MB = int(os.environ.get("TANDEM_WORKER_MEMORY_MB", "0"))
+IMPORT_MEMORY_MB = int(os.environ.get("TANDEM_IMPORT_MEMORY_MB", "1024"))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = None
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "annotation.api.authentication.TokenAuthentication",
-        "annotation.api.authentication.Session",
+        "annotation.accounts.authentication.TokenAuthentication",
+        "annotation.accounts.authentication.Session",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["annotation.api.authentication.SignedInWithinScope"],
-    "DEFAULT_PARSER_CLASSES": ["annotation.api.json.JsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["annotation.api.json.JsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotation.api.json.AlwaysFirst",
-    "EXCEPTION_HANDLER": "annotation.api.errors.handle_exception",
+    "DEFAULT_PERMISSION_CLASSES": ["annotation.accounts.authentication.SignedInWithinScope"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.web.rest.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["annotation.web.rest.JsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotation.web.rest.AlwaysFirst",
+    "EXCEPTION_HANDLER": "annotation.web.errors.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",
     "DESCRIPTION": "Annotation of several tasks at once, with multi-task active learning.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
     "PATH_CONVERTER_OVERRIDES": {"key": int},
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "annotation.models.Job.State",
+        "ProjectState": "annotation.models.Project.State",
+        "RoundState": "annotation.models.Round.State",
+    },
     "SERVE_AUTHENTICATION": [],
 }
 
@@ -164,6 +198,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"secrets": {"()": "annotation.web.security.HideSecrets"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["secrets"],
+        }
+    },
     "root": {"handlers": ["console"], "level": os.environ.get("TANDEM_LOG_LEVEL", "INFO")},
 }

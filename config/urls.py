@@ -1,7 +1,14 @@
-from django.urls import include, path
+from django.urls import include, path, re_path
+
+from annotation.jobs.metrics import MetricsView, health
+from annotation.web.api_docs import NothingHere
 
 urlpatterns = [
-    path("api/", include("annotation.api.urls")),
-    path("", include("annotation.pages.urls")),
-    path("", include("analysis.pages.urls")),
+    path("health/", health),
+    path("metrics/", MetricsView.as_view()),
+    path("api/", include("annotation.web.api_urls")),
+    path("api/", include("analysis.web.api_urls")),
+    re_path("^api/", NothingHere.as_view()),
+    path("", include("annotation.web.urls")),
+    path("", include("analysis.web.urls")),
 ]

@@ -3,27 +3,33 @@
 from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from annotation.accounts.selectors import find_token
+from annotation.accounts.services import note_use
 from annotation.errors import Conflict
 from annotation.models import ApiToken
-from annotation.selectors.api_tokens import UsableToken, find_token
-from annotation.services.api_tokens import note_use
 
 if TYPE_CHECKING:  # the framework reads this module while it makes its views
     from rest_framework.views import APIView
 
 Scope = ApiToken.Scope
-_WIDTH = {Scope.READ: 0, Scope.ANNOTATE: 1, Scope.MANAGE: 2}
+_ALLOWS = {  # the scopes that a request may need, by the scope of the token
+    Scope.PREDICT: {Scope.PREDICT},
+    Scope.READ: {Scope.READ},
+    Scope.ANNOTATE: {Scope.READ, Scope.ANNOTATE},
+    Scope.MANAGE: {Scope.READ, Scope.ANNOTATE, Scope.PREDICT, Scope.MANAGE},
+}
 
 
 class TokenAuthentication(BaseAuthentication):
     """``Authorization: Token <secret>``."""
 
-    def authenticate(self, request: Request) -> tuple[Any, UsableToken] | None:
+    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
         """Return the token's owner and the token, or nothing when the header is not there."""
         header = request.META.get("HTTP_AUTHORIZATION", "")
         kind, _, secret = header.partition(" ")
@@ -87,12 +93,39 @@ class SignedInWithinScope(BasePermission):
         """Return whether the request may reach the view."""
         if not request.user.is_authenticated:
             return False
-        if not isinstance(request.auth, UsableToken):
+        if not isinstance(request.auth, ApiToken):
             return True
         wanted = getattr(view, "scope", Scope.MANAGE)
         needed = Scope.READ if request.method in SAFE_METHODS else wanted
-        if _WIDTH[Scope(request.auth.scope)] < _WIDTH[needed]:
+        if needed not in _ALLOWS[Scope(request.auth.scope)]:
             raise exceptions.PermissionDenied(
                 f"This needs a token with the scope '{needed}'; yours has '{request.auth.scope}'."
             )
         return True
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Documents ``Authorization: Token <secret>``."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """Return the header that carries a token."""
+        return {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "Token <secret>",
+        }
+
+
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Documents the cookie of the pages."""
+
+    target_class = Session
+    name = "session"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """Return the cookie that carries a session."""
+        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}

@@ -1,6 +1,5 @@
 """Adjudicating: the sentence on which people differ most, answers side by side, gold decided."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -9,22 +8,37 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.api.adjudication import find_sentence
-from annotation.errors import Refused
-from annotation.models import Project, Sentence
-from annotation.pages.frame import render_in_project
-from annotation.selectors.access import get_project
-from annotation.selectors.adjudication import (
+from annotation.accounts.access import get_project
+from annotation.adjudication.selectors import (
     TaskCase,
     adjudication_case,
     disputes,
+    find_sentence,
     gold_values,
     has_pairs,
+    project_agreement,
 )
-from annotation.selectors.project_view import describe_project
-from annotation.services.adjudicating import decide, settle_agreed
+from annotation.adjudication.services import decide, settle_agreed
+from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
+from annotation.errors import InvalidInput, Refused
+from annotation.models import Project, Role, Sentence
+from annotation.projects.selectors import drawn_tasks
+from annotation.web.frame import render_in_project
+from annotation.web.unstorable_text import read_json
+from mtl_engine.kinds import KINDS
+
+MEASURE_WORDS = {
+    "accuracy": "the same answer",
+    "kappa": "Cohen's kappa",
+    "fleiss": "Fleiss' kappa",
+    "alpha": "Krippendorff's alpha",
+    "f1": "F1, exact",
+    "partial_f1": "F1, overlapping",
+    "uas": "the same head",
+    "las": "the same head and label",
+}
 
 
 @login_required
@@ -50,7 +64,9 @@ def _show(
     context: dict[str, Any] = {"n_left": len(found), "queue": [d.sentence_id for d in found[:50]]}
     if sentence_id is not None:
         sentence = find_sentence(project, sentence_id)
-        context |= _case_context(project, sentence, is_again=bool(wanted))
+        context |= _case_context(
+            project, sentence, is_again=bool(wanted), is_whole="edit" in request.GET
+        )
         context["decisions"] |= {
             "posted": posted or {},
             "owner": f"{request.user.get_username()}/{project.pk}",
@@ -70,9 +86,10 @@ def _show(
 def _store(request: HttpRequest, project: Project) -> HttpResponse:
     sentence = find_sentence(project, _number(request.POST.get("sentence", "")))
     try:
-        answers = json.loads(request.POST.get("answers", ""))
-    except json.JSONDecodeError:
-        answers = None
+        answers = read_json(request.POST.get("answers", ""))
+    except InvalidInput as refusal:
+        messages.error(request, str(refusal))
+        return redirect(f"{request.path}?sentence={sentence.pk}")
     if not isinstance(answers, dict) or not answers:
         messages.error(request, "Decide at least one task.")
         return redirect(f"{request.path}?sentence={sentence.pk}")
@@ -88,7 +105,24 @@ def _store(request: HttpRequest, project: Project) -> HttpResponse:
         messages.error(request, str(refusal))
         return _show(request, project, posted=answers)
     messages.success(request, f"{', '.join(answers)} of sentence {sentence.position + 1} is gold.")
+    if "edit" in request.GET:
+        return redirect("sentence", project.pk, sentence.pk)
     return redirect("adjudicate", project.pk)
+
+
+def for_drawing(
+    project: Project, sentence: Sentence, answers: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what the sentence component draws: answers by who gave them and by task."""
+    return {
+        "sentence": {
+            "tokens": sentence.tokens,
+            "offsets": sentence.offsets,
+            "language": project.language,
+        },
+        "tasks": drawn_tasks(project),
+        "answers": answers,
+    }
 
 
 def _number(text: str) -> int:
@@ -98,32 +132,38 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _case_context(project: Project, sentence: Sentence, *, is_again: bool) -> dict[str, Any]:
-    """Return a sentence and its cases; those with gold are open only to be decided again."""
-    cases = adjudication_case(project, sentence)
+def _case_context(
+    project: Project, sentence: Sentence, *, is_again: bool, is_whole: bool
+) -> dict[str, Any]:
+    """Return a sentence and its cases; those with gold are open only to be decided again.
+
+    Of a whole sentence every task can be edited, whether or not people differ.
+    """
+    cases = adjudication_case(project, sentence, is_whole=is_whole)
     people = sorted({person for case in cases for person in case.answers})
-    described = describe_project(project)
     answers: dict[str, dict[str, Any]] = {person: {} for person in people}
     for case in cases:
         for person, value in case.answers.items():
             answers[person][case.task] = value
-    shown = {
-        "sentence": {
-            "tokens": sentence.tokens,
-            "offsets": sentence.offsets,
-            "language": project.language,
-        },
-        "tasks": described["tasks"],
-        "answers": answers,
-    }
-    parents = {task["name"]: task["parent"] for task in described["tasks"]}
+    shown = for_drawing(project, sentence, answers)
+    parents = {task["name"]: task["parent"] for task in shown["tasks"]}
     return {
         "sentence": sentence,
-        "cases": [_shown_case(case, parents[case.task], is_again=is_again) for case in cases],
+        "is_whole": is_whole,
+        "cases": [
+            _shown_case(
+                case, parents[case.task], is_open=is_whole or _is_open(case, is_again=is_again)
+            )
+            for case in cases
+        ],
         "shown": shown,
         "decisions": {
             "gold": gold_values(sentence),
-            "cases": [asdict(case) for case in cases if _is_open(case, is_again=is_again)],
+            "cases": [
+                _editable(case, sentence)
+                for case in cases
+                if is_whole or _is_open(case, is_again=is_again)
+            ],
         },
     }
 
@@ -132,22 +172,58 @@ def _is_open(case: TaskCase, *, is_again: bool) -> bool:
     return bool(case.differences) and (is_again or not case.gold_source)
 
 
-def _shown_case(case: TaskCase, parent: str | None, *, is_again: bool) -> dict[str, Any]:
-    """Return a case to show; relations stand on the spans of their parent."""
+def _editable(case: TaskCase, sentence: Sentence) -> dict[str, Any]:
+    """Return a case for the editor; it starts from the model where nobody answered."""
+    start = case.gold
+    if start is None and not case.answers:
+        start = case.suggestion
+        if start is None:
+            start = KINDS[case.kind].blank(sentence.n_tokens)
+    return {**asdict(case), "gold": start}
+
+
+def _shown_case(case: TaskCase, parent: str | None, *, is_open: bool) -> dict[str, Any]:
+    """Return a case to show; links stand on the spans of their parent."""
+    kind = KINDS[case.kind]
     return {
         **asdict(case),
-        "is_open": _is_open(case, is_again=is_again),
+        "is_open": is_open,
         "n_differences": _n_decisions(case),
         "people": list(case.answers),
         "tasks": [parent, case.task] if parent else [case.task],
-        "is_mirrored": case.kind == "tree" and len(case.answers) == 2,
+        "is_drawn": kind.labels_on != "sentence",
+        "is_mirrored": kind.labels_on == "arcs" and len(case.answers) == 2,
     }
 
 
 def _n_decisions(case: TaskCase) -> int:
     """Return how often one has to choose: once a word where a word has one answer, once a class."""
-    if case.kind == "classes":
+    unit = KINDS[case.kind].unit
+    if unit == "sentence":
         return min(1, len(case.differences))
-    if case.kind in ("tree", "tags"):
+    if unit == "token":
         return len({difference.item[0] for difference in case.differences})
     return len(case.differences)
+
+
+@login_required
+@require_GET
+def agreement(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show agreement over all people, per pair and per label, with intervals."""
+    project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    found = [
+        {
+            "task": name,
+            "report": report,
+            "scores": [(MEASURE_WORDS[key], score) for key, score in report.scores.items()],
+            "columns": [MEASURE_WORDS[key] for key in report.pairs[0].scores]
+            if report.pairs
+            else [],
+            "labels": sorted(report.labels.items(), key=lambda item: item[1].value or 0.0),
+        }
+        for name, report in project_agreement(project).items()
+    ]
+    bias = [(row, MEASURE_WORDS[row.measure]) for row in suggestion_bias(project)]
+    sources = [(row, MEASURE_WORDS[row.measure]) for row in measure_sources(project)]
+    context = {"found": found, "bias": bias, "sources": sources}
+    return render_in_project(request, "annotation/agreement.html", project, "adjudicate", context)

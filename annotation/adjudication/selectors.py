@@ -2,14 +2,20 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from django.db.models import Count
 
-from annotation.agreement.units import items_of
+from annotation.adjudication.agreement import Agreement, measure_agreement
+from annotation.errors import NotFound
 from annotation.models import Annotation, Gold, Project, Sentence, Suggestion, Task
+from mtl_engine.kinds import KINDS
+
+MOST_SENTENCES = 2000  # newest first: intervals are narrow long before
+NEWEST = 300  # where one number a person is enough
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ def disputes(project: Project) -> list[Dispute]:
 
 def disagreement(kind: str, values: list[Any]) -> float:
     """Return 1 minus the mean F1 over pairs of answers; 0 where all are the same."""
-    sets = [items_of(kind, value) for value in values]
+    sets = [set(KINDS[kind].items(value)) for value in values]
     shares = []
     for a, b in combinations(sets, 2):
         total = len(a) + len(b)
@@ -78,8 +84,13 @@ def disagreement(kind: str, values: list[Any]) -> float:
     return 1 - sum(shares) / len(shares)
 
 
-def adjudication_case(project: Project, sentence: Sentence) -> list[TaskCase]:
-    """Return every task of a sentence that two or more people have answered, or that has gold."""
+def adjudication_case(
+    project: Project, sentence: Sentence, *, is_whole: bool = False
+) -> list[TaskCase]:
+    """Return every task of a sentence that two or more people have answered, or that has gold.
+
+    A whole case has every task that is shown, answered or not.
+    """
     answers: dict[int, dict[str, Any]] = defaultdict(dict)
     for task_id, person, value in Annotation.objects.filter(sentence=sentence).values_list(
         "task_id", "author__username", "value"
@@ -90,8 +101,23 @@ def adjudication_case(project: Project, sentence: Sentence) -> list[TaskCase]:
     return [
         _case(task, answers[task.pk], gold.get(task.pk), suggested.get(task.pk))
         for task in project.tasks.all()
-        if len(answers[task.pk]) >= 2 or (answers[task.pk] and task.pk in gold)
+        if (is_whole and not task.is_hidden)
+        or len(answers[task.pk]) >= 2
+        or (answers[task.pk] and task.pk in gold)
     ]
+
+
+def find_sentence(project: Project, sentence_id: int) -> Sentence:
+    """Return a sentence of the project."""
+    sentence = Sentence.objects.filter(project=project, pk=sentence_id).first()
+    if sentence is None:
+        raise NotFound("No such sentence.")
+    return sentence
+
+
+def texts_of(sentence_ids: Sequence[int]) -> dict[int, str]:
+    """Return the texts of sentences by id."""
+    return dict(Sentence.objects.filter(pk__in=sentence_ids).values_list("id", "text"))
 
 
 def has_pairs(project: Project) -> bool:
@@ -107,8 +133,8 @@ def gold_values(sentence: Sentence) -> dict[str, Any]:
 
 
 def _case(task: Task, answers: dict[str, Any], gold: Gold | None, suggestion: Any) -> TaskCase:
-    sets = {person: items_of(task.kind, value) for person, value in answers.items()}
-    everything = set().union(*sets.values())
+    sets = {person: set(KINDS[task.kind].items(value)) for person, value in answers.items()}
+    everything: set[Any] = set().union(*sets.values())
     common = set.intersection(*sets.values()) if sets else set()
     differences = tuple(
         Difference(list(item), tuple(sorted(p for p, items in sets.items() if item in items)))
@@ -125,3 +151,40 @@ def _case(task: Task, answers: dict[str, Any], gold: Gold | None, suggestion: An
         gold_source=gold.source if gold else "",
         suggestion=suggestion,
     )
+
+
+def task_agreement(task: Task, most_sentences: int = MOST_SENTENCES) -> Agreement:
+    """Return the agreement on one task over the sentences that two or more people answered."""
+    answers: dict[int, dict[str, Any]] = defaultdict(dict)
+    sizes: dict[int, int] = {}
+    rows = Annotation.objects.filter(task=task).order_by("-sentence_id")
+    for sentence_id, person, value, n_tokens in rows.values_list(
+        "sentence_id", "author__username", "value", "sentence__n_tokens"
+    ).iterator(2000):
+        answers[sentence_id][person] = value
+        sizes[sentence_id] = n_tokens
+    shared = [i for i in answers if len(answers[i]) >= 2][:most_sentences]
+    kept = shared or list(answers)[:1]
+    return measure_agreement(task.kind, [answers[i] for i in kept], [sizes[i] for i in kept])
+
+
+def agreement_with_others(project: Project) -> dict[str, float]:
+    """Return how far each person agrees with the others: the mean over tasks and shared sentences.
+
+    Of the newest sentences only; people who share none with anybody are left out.
+    """
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for task in project.tasks.all():
+        measure = KINDS[task.kind].main_metric
+        for pair in task_agreement(task, NEWEST).pairs:
+            value = pair.scores[measure].value
+            if value is not None:
+                for person in (pair.first, pair.second):
+                    sums[person][0] += value * pair.n
+                    sums[person][1] += pair.n
+    return {person: total / n for person, (total, n) in sums.items()}
+
+
+def project_agreement(project: Project) -> dict[str, Agreement]:
+    """Return the agreement on every task of a project, by name."""
+    return {task.name: task_agreement(task) for task in project.tasks.all()}

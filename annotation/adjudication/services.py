@@ -8,12 +8,12 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.answers import Problem
-from annotation.errors import InvalidInput, unknown_name
-from annotation.models import Annotation, Gold, GoldVersion, Project, Sentence, Task
-from annotation.selectors.adjudication import gold_values
-from annotation.selectors.answer_rules import TaskRules, answer_rules
-from annotation.services.checking import checked_answers
+from annotation.adjudication.selectors import gold_values
+from annotation.bridge import tasks_by_name
+from annotation.errors import InvalidInput, Problem, unknown_name
+from annotation.models import Annotation, Gold, GoldVersion, Project, Sentence
+from annotation.queue.submissions import checked_answers
+from mtl_engine.kinds import TaskSpec
 
 
 @transaction.atomic
@@ -24,24 +24,26 @@ def decide(
     answers: Mapping[str, Any],
     decided_by: Any,
     now: datetime,
+    source: Gold.Source = Gold.Source.ADJUDICATED,
 ) -> list[Gold]:
     """Make answers gold, all of them or none; earlier gold is kept as a version.
 
     Relations are checked against the spans decided with them, or else against the spans' gold.
     """
-    rules = answer_rules(project.pk)
-    unknown = [name for name in answers if name not in rules]
+    tasks = tasks_by_name(project.pk)
+    unknown = [name for name in answers if name not in tasks]
     if unknown:
-        raise InvalidInput([Problem(name, unknown_name("task", name, rules)) for name in unknown])
+        raise InvalidInput([Problem(name, unknown_name("task", name, tasks)) for name in unknown])
     checked = checked_answers(
         answers=answers,
-        wanted=[name for name in rules if name in answers],
-        rules=rules,
+        wanted=[name for name in tasks if name in answers],
+        tasks=tasks,
         tokens=sentence.tokens,
         context=gold_values(sentence),
     )
+    Sentence.objects.select_for_update(no_key=True).get(pk=sentence.pk)  # one at a time
     return [
-        _put_gold(sentence, rules[name], value, Gold.Source.ADJUDICATED, decided_by, now)
+        put_gold(sentence, tasks[name], value, source, decided_by, now)
         for name, value in checked.items()
     ]
 
@@ -89,14 +91,15 @@ def settle_agreed(*, project: Project, now: datetime) -> int:
     return len(new)
 
 
-def _put_gold(
-    sentence: Sentence, task: TaskRules, value: Any, source: str, decided_by: Any, now: datetime
+def put_gold(
+    sentence: Sentence, task: TaskSpec, value: Any, source: str, decided_by: Any, now: datetime
 ) -> Gold:
-    gold = Gold.objects.select_for_update().filter(sentence=sentence, task_id=task.task_id).first()
+    """Store a gold answer; the one before it is kept as a version. The caller has checked it."""
+    gold = Gold.objects.select_for_update().filter(sentence=sentence, task_id=task.id).first()
     if gold is None:
         return Gold.objects.create(
             sentence=sentence,
-            task=Task(pk=task.task_id),
+            task_id=task.id,
             value=value,
             source=source,
             decided_by=decided_by,

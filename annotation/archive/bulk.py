@@ -1,4 +1,4 @@
-"""Many rows at once: the two dialects of fast inserts and of a reading that stands still.
+"""Many rows at once: the two dialects of fast inserts and of reading one snapshot.
 
 SQLite takes statements with many rows, PostgreSQL takes COPY. Values are those of the
 columns: JSON as text, times as ``constants`` prepares them.
@@ -83,7 +83,7 @@ def constants(instance: Model, varying: Sequence[str]) -> tuple[list[str], list[
 
 
 @contextmanager
-def standing_still() -> Iterator[None]:
+def snapshot_read() -> Iterator[None]:
     """Let all queries inside see the database as it was at the first one, and block nobody."""
     if connection.in_atomic_block:
         yield
@@ -99,3 +99,18 @@ def standing_still() -> Iterator[None]:
                 yield
             finally:
                 cursor.execute("ROLLBACK")
+
+
+def forget_deleted(*, is_thorough: bool = False) -> None:
+    """Let nothing of deleted rows stay on the disk; call it outside of transactions.
+
+    SQLite overwrites what it deletes (``secure_delete``), but its log of writes keeps older pages
+    until it is emptied. A thorough call writes the whole file anew, for what was deleted before
+    that setting. PostgreSQL sees to it by itself, when it vacuums.
+    """
+    if is_postgres() or connection.in_atomic_block:
+        return
+    with connection.cursor() as cursor:
+        if is_thorough:
+            cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -11,10 +13,16 @@ from typing import IO, Any, BinaryIO
 import orjson
 
 from annotation.errors import Refused
+from config import VERSION as PRODUCT_VERSION
 
 VERSION = 1
 MANIFEST = "manifest.json"
 Row = list[Any]
+DAMAGE = (  # whatever reading a zip that was changed on the disk ends in
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+    *(KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, struct.error),
+    OSError,  # a place before the beginning of the file
+)
 
 
 class ArchiveWriter:
@@ -24,6 +32,7 @@ class ArchiveWriter:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=5)
         self._manifest: dict[str, Any] = {
             "tandem_archive": VERSION,
+            "product_version": PRODUCT_VERSION,
             "kind": kind,
             "about": about,
             "tables": {},
@@ -51,10 +60,14 @@ class ArchiveWriter:
         return n_rows
 
     def add_file(self, name: str, path: Path) -> None:
-        """Write a file from the disk."""
+        """Write a file from the disk; one that was replaced or removed meanwhile is left out."""
         digest = hashlib.sha256()
+        try:
+            source = path.open("rb")
+        except FileNotFoundError:
+            return
         with (
-            path.open("rb") as source,
+            source,
             self._zip.open(f"files/{name}", "w", force_zip64=True) as member,
         ):
             for piece in _pieces(source):
@@ -75,13 +88,15 @@ class ArchiveWriter:
 class ArchiveReader:
     """Reads an archive and refuses what is not whole."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file: BinaryIO | None = None) -> None:
+        """Open the archive at a path, or one that is open in ``file`` and has no name yet."""
         self.path = path
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(file or path)
             self.manifest = json.loads(self._zip.read(MANIFEST))
             version = self.manifest["tandem_archive"]
-        except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+            _check_manifest(self.manifest)
+        except DAMAGE as error:
             raise Refused(f"{path} is no archive of this product, or was cut: {error}.") from error
         if version != VERSION:
             raise Refused(
@@ -93,6 +108,11 @@ class ArchiveReader:
     def kind(self) -> str:
         """What the archive holds: project or server."""
         return str(self.manifest["kind"])
+
+    @property
+    def written_by(self) -> str:
+        """The version of the product that wrote the archive; the first one did not say."""
+        return str(self.manifest.get("product_version", "0.1.0"))
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -113,7 +133,7 @@ class ArchiveReader:
                     digest.update(line)
                     n_rows += 1
                     yield orjson.loads(line)
-        except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        except DAMAGE as error:
             raise Refused(f"{self.path}: table {table} is damaged: {error}.") from error
         self._compare(f"table {table}", digest.hexdigest(), self.tables[table]["sha256"])
         if n_rows != self.tables[table]["n_rows"]:
@@ -127,7 +147,7 @@ class ArchiveReader:
                 for piece in _pieces(member):
                     digest.update(piece)
                     target.write(piece)
-        except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        except DAMAGE as error:
             raise Refused(f"{self.path}: file {name} is damaged: {error}.") from error
         self._compare(f"file {name}", digest.hexdigest(), self.manifest["files"][name]["sha256"])
 
@@ -148,6 +168,18 @@ class ArchiveReader:
     def _compare(self, what: str, found: str, stated: str) -> None:
         if found != stated:
             raise Refused(f"{self.path}: {what} has another hash than the manifest says.")
+
+
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """Raise what ``DAMAGE`` lists where a manifest does not say what readers ask of it."""
+    str(manifest["kind"])
+    for table in dict(manifest["tables"]).values():
+        if not all(isinstance(column, str) for column in table["columns"]):
+            raise TypeError("names of columns are texts")
+        int(table["n_rows"])
+        str(table["sha256"])
+    for file in dict(manifest["files"]).values():
+        str(file["sha256"])
 
 
 def _pieces(source: IO[bytes]) -> Iterator[bytes]:

@@ -1,6 +1,8 @@
 """One project as one file, and back: sentences, all versions of answers, gold, rounds, people."""
 
+import uuid
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +11,25 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
-from annotation.archive.columns import columns_of
+from annotation.archive.bulk import snapshot_read
 from annotation.archive.files import ArchiveReader, ArchiveWriter, Row
 from annotation.archive.tables import (
+    CHUNK,
     IdMap,
+    columns_of,
+    foreign_keys,
+    name_folders,
+    name_sources,
+    project_tables,
     read_rows,
     reset_sequence,
     table_name,
     with_new_ids,
     write_rows,
 )
-from annotation.bulk import standing_still
 from annotation.errors import Conflict, Refused
-from annotation.models import Invitation, Job, Project
-from annotation.project_tables import foreign_keys, project_tables
-from annotation.services.exporting import replaced_file
+from annotation.models import Invitation, Job, Project, Round, Submission
+from config.home import replaced_file
 
 KIND = "project"
 LEFT_OUT = (Invitation, Job)  # secrets of links, and work that another server shall not repeat
@@ -36,7 +42,7 @@ def export_project(*, project: Project, path: Path) -> int:
     about = {"project": project.name, "written_at": timezone.now().isoformat()}
     with (
         replaced_file(path) as file,
-        standing_still(),
+        snapshot_read(),
         ArchiveWriter(file, kind=KIND, about=about) as archive,
     ):
         n_rows = archive.add_table(PEOPLE, PEOPLE_COLUMNS, _people(project))
@@ -69,12 +75,18 @@ def _load(archive: ArchiveReader, name: str) -> Project:
     for model in models:
         columns = archive.tables[table_name(model)]["columns"]
         rows = _renamed(archive, name) if model is Project else archive.rows(table_name(model))
+        if model is Round:
+            rows = _without_folder(columns, rows)
+        if model is Submission and not keeps_ids:
+            rows = _with_new_keys(columns, rows)
         if keeps_ids:
             rows = _with_people(model, columns, rows, maps[get_user_model()])
         else:
             rows = with_new_ids(model, columns, rows, maps)
         write_rows(model, columns, rows)
         reset_sequence(model)
+    name_folders()
+    name_sources()
     return Project.objects.get(name=name or archive.manifest["about"]["project"])
 
 
@@ -121,6 +133,26 @@ def _renamed(archive: ArchiveReader, name: str) -> Iterator[Row]:
         row[at] = name or row[at]
         if Project.objects.filter(name=row[at]).exists():
             raise Conflict(f"There is a project '{row[at]}' already. Give this one another name.")
+        yield row
+
+
+def _with_new_keys(columns: Sequence[str], rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield receipts of a copy; keys that people have used in the original are drawn anew."""
+    at = columns.index("key")
+    while chunk := list(islice(rows, CHUNK)):
+        used = Submission.objects.filter(key__in=[row[at] for row in chunk])
+        taken = set(used.values_list("key", flat=True))
+        for row in chunk:
+            if row[at] in taken:
+                row[at] = uuid.uuid4().hex
+            yield row
+
+
+def _without_folder(columns: Sequence[str], rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rounds that are to get folders of their own: files do not come along."""
+    for row in rows:
+        if "folder" in columns:
+            row[columns.index("folder")] = ""
         yield row
 
 

@@ -2,18 +2,34 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
+from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import orjson
+from django.apps import apps
 from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db.models import (
+    BooleanField,
+    DateField,
+    DateTimeField,
+    Field,
+    ForeignKey,
+    JSONField,
+    Model,
+    QuerySet,
+)
 
-from annotation.archive.columns import columns_of, from_json, to_json
+from annotation.archive.bulk import insert_rows, reserve_ids
 from annotation.archive.files import Row
-from annotation.bulk import insert_rows, reserve_ids
 from annotation.errors import Refused
-from annotation.project_tables import foreign_keys
+from annotation.models import Job, Project, Round, Suggestion
+from annotation.models.round import new_folder
+from config import VERSION
+from config.home import home
 
 CHUNK = 2_000
 
@@ -49,8 +65,9 @@ def check_columns(model: type[Model], columns: list[str]) -> None:
     unknown = [column for column in columns if column not in columns_of(model)]
     if unknown:
         raise Refused(
-            f"Table {table_name(model)} of the archive has columns that this installation does "
-            f"not know: {', '.join(unknown)}. Update the installation first."
+            f"Table {table_name(model)} of the archive has columns that this installation "
+            f"({VERSION}) does not know: {', '.join(unknown)}. A newer version wrote it: install "
+            "that one first."
         )
 
 
@@ -113,6 +130,24 @@ def with_new_ids(
             yield row
 
 
+def name_sources() -> None:
+    """Name our model as the source of its suggestions, where an older release named the round."""
+    of_rounds = Suggestion.objects.filter(round__isnull=False, source__startswith="round ")
+    of_rounds.update(source="model")
+
+
+def name_folders() -> dict[str, str]:
+    """Give each round that has no folder a new one; return the folders by their old names.
+
+    Archives of the first release know none: there the folder had the round's id for a name.
+    """
+    named = {}
+    for pk in Round.objects.filter(folder="").values_list("pk", flat=True):
+        named[str(pk)] = new_folder()
+        Round.objects.filter(pk=pk).update(folder=named[str(pk)])
+    return named
+
+
 def reset_sequence(model: type[Model]) -> None:
     """Let PostgreSQL give ids after the largest one in the table; SQLite does so by itself."""
     if connection.vendor != "postgresql":
@@ -133,3 +168,128 @@ def _pointed_to(known: IdMap, old: int, may_be_empty: bool, what: str) -> int | 
         if may_be_empty:
             return None
         raise Refused(f"{what} points to row {old}, which is not in the archive.") from None
+
+
+Convert = Callable[[Any], Any]
+
+
+def columns_of(model: type[Model]) -> list[str]:
+    """Return the columns of a model's table, its key first."""
+    return [str(field.column) for field in _fields(model)]
+
+
+def to_json(model: type[Model]) -> list[Convert | None]:
+    """Return what turns each stored value into JSON; None where it is JSON already."""
+    return [_to_json(field) for field in _fields(model)]
+
+
+def from_json(model: type[Model], columns: list[str]) -> list[Convert | None]:
+    """Return what turns the values of these columns into what the database takes."""
+    fields = {str(field.column): field for field in _fields(model)}
+    return [_from_json(fields[column]) for column in columns]
+
+
+def _fields(model: type[Model]) -> "list[Field[Any, Any]]":
+    return list(model._meta.local_concrete_fields)
+
+
+def _to_json(field: "Field[Any, Any]") -> Convert | None:
+    if isinstance(field, JSONField):
+        return lambda value: None if value is None else orjson.Fragment(value)
+    if isinstance(field, BooleanField):
+        return lambda value: None if value is None else bool(value)
+    if isinstance(field, DateTimeField):
+        return _time_to_json
+    if isinstance(field, DateField):
+        return lambda value: None if value is None else str(value)
+    return None
+
+
+def _time_to_json(value: Any) -> str | None:
+    """Return a time as ISO 8601 in UTC; SQLite stores it as text without a zone."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return f"{value.replace(' ', 'T')}+00:00"
+    return str(value.astimezone(UTC).isoformat())
+
+
+def _from_json(field: "Field[Any, Any]") -> Convert | None:
+    if isinstance(field, JSONField):
+        return lambda value: None if value is None else orjson.dumps(value).decode()
+    if isinstance(field, DateTimeField) and connection.vendor == "sqlite":
+        return lambda value: value and value.replace("T", " ").removesuffix("+00:00")
+    return None
+
+
+@cache
+def project_tables() -> Sequence[tuple[type[Model], str]]:
+    """Return every model with a path to its project, parents before children.
+
+    The path is a look-up: "" for the project itself, "sentence__project" for an annotation.
+    """
+    ordered: list[tuple[type[Model], str]] = [(Project, "")]
+    paths: dict[type[Model], str] = {Project: ""}
+    waiting = [model for model in apps.get_models() if model is not Project]
+    while True:
+        ready = [m for m in waiting if _path(m, paths) is not None and not _waits(m, waiting)]
+        if not ready:
+            return tuple(ordered)
+        for model in ready:
+            paths[model] = _path(model, paths) or ""
+            ordered.append((model, paths[model]))
+            waiting.remove(model)
+
+
+def project_folders(project: Project) -> list[Path]:
+    """Return the folders of the data directory that belong to a project alone."""
+    rounds = project.rounds.exclude(folder="").values_list("folder", flat=True)
+    return [
+        *(home().round(folder) for folder in rounds),
+        *export_folders(project),
+        home().uploads(project.pk),
+    ]
+
+
+def export_folders(project: Project) -> list[Path]:
+    """Return the folders of the files that a project's exports have written."""
+    exports = project.jobs.filter(kind=Job.Kind.EXPORT).values_list("pk", flat=True)
+    return [home().export(pk) for pk in exports]
+
+
+def foreign_keys(model: type[Model]) -> list[ForeignKey[Any, Any]]:
+    """Return the foreign keys of a model."""
+    return [field for field in model._meta.local_fields if isinstance(field, ForeignKey)]
+
+
+def stored_fields(model: type[Model]) -> "list[Field[Any, Any]]":
+    """Return the columns of a model, its key first."""
+    return list(model._meta.local_concrete_fields)
+
+
+def _path(model: type[Model], paths: dict[type[Model], str]) -> str | None:
+    """Return the shortest required path to the project, or nothing."""
+    found = [
+        f"{field.name}__{paths[field.related_model]}".removesuffix("__")
+        for field in foreign_keys(model)
+        if field.related_model in paths and not field.null and field.related_model is not model
+    ]
+    return min(found, key=len, default=None)
+
+
+def _waits(model: type[Model], waiting: Sequence[type[Model]]) -> bool:
+    """Return whether a model points to another one that has not been placed yet."""
+    return any(
+        field.related_model in waiting and field.related_model is not model
+        for field in foreign_keys(model)
+        if _leads_to_project(field.related_model)
+    )
+
+
+@cache
+def _leads_to_project(model: type[Model]) -> bool:
+    return model is Project or any(
+        _leads_to_project(field.related_model)
+        for field in foreign_keys(model)
+        if field.related_model is not model and not field.null
+    )

@@ -1,33 +1,40 @@
 """The data of a project: its corpora, and the sentences in them."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.models import Corpus, Project, Sentence, Task
-from annotation.pages.frame import render_in_project
-from annotation.pages.marked_text import MarkedSentence, mark_sentence
-from annotation.selectors.access import get_project
-from annotation.selectors.corpora import (
+from annotation.accounts.access import get_project
+from annotation.adjudication.review import history_of, put_back
+from annotation.corpora.selectors import (
     PAGE_SIZE,
     Place,
-    SentencePage,
-    browse_sentences,
-    place_of_number,
-)
-from annotation.selectors.jobs import corpus_jobs_of
-from annotation.selectors.project_view import describe_project
-from annotation.selectors.sentence_filter import SentenceFilter
-from annotation.selectors.sentences import (
     SentenceAnswers,
+    SentenceFilter,
+    SentencePage,
     answers_on,
+    browse_sentences,
     get_sentence,
+    notes_on,
+    place_of_number,
     suggestions_on,
 )
+from annotation.corpora.services import delete_corpus, delete_sentences
+from annotation.errors import Refused
+from annotation.jobs.selectors import corpus_jobs_of
+from annotation.models import Corpus, Project, Role, Sentence, Task
+from annotation.projects.selectors import drawn_tasks
+from annotation.queue.skips import leave_out, take_back
+from annotation.web.frame import render_in_project
+from mtl_engine.kinds import KINDS
 
 # state -> (words, what it asks for)
 STATES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -35,11 +42,33 @@ STATES: dict[str, tuple[str, dict[str, Any]]] = {
     "gold": ("with gold", {"has_gold": True}),
     "no-gold": ("without gold", {"has_gold": False}),
     "annotated": ("annotated", {"has_annotation": True}),
+    "noted": ("with a note", {"has_note": True}),
     "open": ("not answered", {"has_gold": False, "has_annotation": False}),
     "test": ("in the test slice", {"is_test": True}),
 }
 N_JOBS = 3
 MAX_NUMBER = 2**31 - 1
+MAX_TOKENS = 80
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of text, with the label and colour of its span if it lies in one."""
+
+    text: str
+    label: str = ""
+    colour: int = 0
+
+
+@dataclass(frozen=True)
+class MarkedSentence:
+    """A sentence as a list shows it: its text in pieces, and its classes."""
+
+    sentence: Sentence
+    pieces: Sequence[Piece]
+    classes: Sequence[tuple[str, str]]  # (task, label)
+    is_cut: bool
+    n_answered: int
 
 
 class SearchForm(forms.Form):
@@ -106,22 +135,90 @@ def data(request: HttpRequest, project_id: int) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def sentence(request: HttpRequest, project_id: int, sentence_id: int) -> HttpResponse:
-    """Show one sentence with everything that was said about it."""
+    """Show one sentence with everything that was said about it and when, or put gold back."""
     project = get_project(request.user, project_id)
     found = get_sentence(project, sentence_id)
+    if request.method == "POST":
+        return _change_sentence(request, project, found)
     answers = _by_author(answers_on([found])[found.pk])
     neighbours = found.corpus.sentences.filter(
         position__in=[found.position - 1, found.position + 1]
     ).order_by("position")
+    tasks = {task.name: task for task in project.tasks.all()}
     context = {
         "sentence": found,
         "answers": answers,
+        "notes": notes_on([found.pk])[found.pk],
         "shown": _for_drawing(project, found, answers),
         "neighbours": neighbours.only("pk", "position"),
+        "history": [(tasks[name], versions) for name, versions in history_of(found).items()],
+        "flags": found.flags.select_related("author", "resolved_by").order_by("-id"),
+        "asks": found.asks.select_related("queue__round").order_by("-id"),
     }
     return render_in_project(request, "annotation/sentence.html", project, "data", context)
+
+
+def _change_sentence(request: HttpRequest, project: Project, found: Sentence) -> HttpResponse:
+    action = request.POST.get("action", "")
+    try:
+        if action == "put-back":
+            task = get_object_or_404(project.tasks, name=request.POST.get("task", ""))
+            versions = history_of(found).get(task.name, [])
+            number = request.POST.get("version", "")
+            if not number.isdecimal() or int(number[:6]) >= len(versions):
+                raise Http404("No such version.")
+            value = versions[int(number[:6])].value
+            put_back(
+                sentence=found, task=task, value=value, decided_by=request.user, now=timezone.now()
+            )
+            said = f"This version of {task.name} is gold now."
+        elif action == "leave-out":
+            leave_out(sentence=found, reason=request.POST.get("reason", ""), actor=request.user)
+            said = "The sentence is left out: nobody is asked about it again."
+        elif action == "take-back":
+            take_back(sentence=found, actor=request.user)
+            said = "The sentence is in the pool again."
+        else:
+            raise Http404("No such action.")
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, said)
+    return redirect("sentence", project.pk, found.pk)
+
+
+@login_required
+@require_POST
+def remove_corpus(request: HttpRequest, project_id: int, corpus_id: int) -> HttpResponse:
+    """Delete a corpus with all that people said about it, after its name was typed."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    corpus = get_object_or_404(project.corpora, pk=corpus_id)
+    try:
+        if request.POST.get("typed_name", "").strip() != corpus.name:
+            raise Refused(f"Type the name of the corpus, {corpus.name}, to delete it.")
+        n = delete_corpus(corpus=corpus, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, f"{corpus.name} is deleted, {n:,} sentences with it.")
+    return redirect("data", project.pk)
+
+
+@login_required
+@require_POST
+def remove_sentence(request: HttpRequest, project_id: int, sentence_id: int) -> HttpResponse:
+    """Delete one sentence with all that people said about it."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    found = get_sentence(project, sentence_id)
+    try:
+        delete_sentences(project=project, ids=[found.pk], actor=request.user)
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("sentence", project.pk, found.pk)
+    messages.success(request, f"Sentence {found.position + 1} of {found.corpus.name} is deleted.")
+    return redirect("data", project.pk)
 
 
 def _start(request: HttpRequest, project: Project, wanted: SentenceFilter) -> Place | None:
@@ -163,7 +260,7 @@ def _for_drawing(
     words = {"tokens": sentence.tokens, "offsets": sentence.offsets}
     return {
         "sentence": {**words, "language": project.language},
-        "tasks": describe_project(project)["tasks"],
+        "tasks": drawn_tasks(project),
         "answers": answers or {"nobody": {}},
         "suggestions": suggestions_on(sentence),
     }
@@ -186,3 +283,51 @@ def _address(request: HttpRequest, place: Place) -> str:
     query.pop("number", None)
     query["from"] = str(place)
     return f"?{query.urlencode()}"
+
+
+def mark_sentence(
+    sentence: Sentence, tasks: Sequence[Task], answers: Mapping[str, Any]
+) -> MarkedSentence:
+    """Return a sentence with the outermost spans of its first answered spans task marked."""
+    answered = [task for task in tasks if task.name in answers]
+    marked = next((task for task in answered if KINDS[task.kind].marks_spans), None)
+    spans = answers[marked.name] if marked else []
+    colours = {x.name: x.colour for x in marked.labels.all()} if marked else {}
+    return MarkedSentence(
+        sentence=sentence,
+        pieces=_pieces(sentence, _outermost(spans), colours),
+        classes=[
+            (task.name, label)
+            for task in answered
+            if KINDS[task.kind].labels_on == "sentence"
+            for label in KINDS[task.kind].labels_of(answers[task.name])
+        ],
+        is_cut=sentence.n_tokens > MAX_TOKENS,
+        n_answered=len(answered),
+    )
+
+
+def _outermost(spans: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Return the spans that begin after all before them have ended."""
+    kept: list[Sequence[Any]] = []
+    for span in sorted(spans, key=lambda s: (s[0], -s[1])):
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return kept
+
+
+def _pieces(
+    sentence: Sentence, spans: Sequence[Sequence[Any]], colours: Mapping[str, int]
+) -> list[Piece]:
+    text, offsets = sentence.text, sentence.offsets[:MAX_TOKENS]
+    end_of_text = offsets[-1][1] if sentence.n_tokens > MAX_TOKENS else len(text)
+    pieces, at = [], 0
+    for start, end, label in spans:
+        if end > len(offsets):
+            break
+        first, last = offsets[start][0], offsets[end - 1][1]
+        pieces.append(Piece(text[at:first]))
+        pieces.append(Piece(text[first:last], label, colours.get(label, 0)))
+        at = last
+    pieces.append(Piece(text[at:end_of_text]))
+    return [piece for piece in pieces if piece.text]

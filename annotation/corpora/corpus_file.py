@@ -1,16 +1,16 @@
 """Reading a file onto a stage: which layer answers which task, then row by row."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import BinaryIO
 
+from annotation.corpora.report import ImportChoices
+from annotation.corpora.staging import Findings, Stage, stage_records
 from annotation.formats.format import Format
-from annotation.formats.matching import match_layers
-from annotation.formats.options import ReadOptions
-from annotation.formats.records import LayerSpec, SentenceRecord
-from annotation.selectors.answer_rules import TaskRules
-from annotation.staging import Findings, Stage, StagedTask, stage_records
-from mtl_engine.types import Kind
+from annotation.formats.layers import match_layers
+from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec
+from mtl_engine.kinds import TaskSpec
 
 Progress = Callable[[str, int, int], None]  # stage, done, total; may raise to stop the work
 PROGRESS_EVERY = 2_000  # sentences
@@ -27,31 +27,30 @@ class CorpusFile:
         format: Format,
         options: ReadOptions | None = None,
         progress: Progress | None = None,
+        choices: ImportChoices | None = None,
+        known_texts: Callable[[], set[bytes]] = set,
     ) -> None:
         self.stream, self.name, self.format = stream, name, format
         self.options, self.progress = options, progress
+        self.choices, self.known_texts = choices or ImportChoices(), known_texts
         self.size = stream.seek(0, 2)
 
     def read(
-        self, stage: Stage, rules: Mapping[str, TaskRules], mapping: Mapping[str, str]
-    ) -> tuple[list[StagedTask], Findings]:
-        """Fill the stage and return the tasks that the file answers and what was found.
+        self, stage: Stage, tasks: Iterable[TaskSpec], mapping: Mapping[str, str]
+    ) -> tuple[dict[str, str], Findings]:
+        """Fill the stage and return the layer of each task in the file, and what was found.
 
-        A format with layers of its own is matched by them, any other by those in the file.
+        A format with layers of its own is matched by them, any other by those in the file. A plain
+        column of a table is a layer only where the mapping says so.
         """
-        specs = {name: layer_spec(name, task) for name, task in rules.items()}
-        layers: Sequence[LayerSpec] = self.format.layers or self._layers_of_first_sentence()
+        tasks = list(tasks)
+        layers: Sequence[TaskSpec] = self.format.layers or self._layers_of_first_sentence()
         while True:
-            matched = match_layers(layers, specs.values(), mapping)
-            tasks = [
-                StagedTask(task.task_id, specs[name], task.rules, matched[name])
-                for name, task in rules.items()
-                if name in matched
-            ]
-            found = self._stage(stage, tasks)
+            matched = match_layers(self._certain(layers, mapping), tasks, mapping)
+            found = self._stage(stage, [task for task in tasks if task.name in matched], matched)
             layers = self.format.layers or tuple(found.layers.values())
-            if match_layers(layers, specs.values(), mapping) == matched:
-                return tasks, found
+            if match_layers(self._certain(layers, mapping), tasks, mapping) == matched:
+                return matched, found
             stage.clear()
 
     def sha256(self) -> str:
@@ -62,30 +61,51 @@ class CorpusFile:
             digest.update(piece)
         return digest.hexdigest()
 
-    def _stage(self, stage: Stage, tasks: Sequence[StagedTask]) -> Findings:
+    def _stage(
+        self, stage: Stage, tasks: Sequence[TaskSpec], layers: Mapping[str, str]
+    ) -> Findings:
         self.stream.seek(0)
         return stage_records(
             self.format.read(self.stream, file_name=self.name, options=self.options),
             format=self.format,
             tasks=tasks,
+            layers=layers,
             stage=stage,
             file_name=self.name,
             on_sentence=self._report,
+            choices=self.choices,
+            known_texts=self.known_texts(),
         )
 
-    def _layers_of_first_sentence(self) -> list[LayerSpec]:
+    def _layers_of_first_sentence(self) -> list[TaskSpec]:
         """Return what is a good guess, as most files have the same layers on each sentence."""
         self.stream.seek(0)
         for item in self.format.read(self.stream, file_name=self.name, options=self.options):
             if isinstance(item, SentenceRecord):
-                return [LayerSpec(n, layer.kind, layer.parent) for n, layer in item.layers.items()]
+                return [layer_spec(n, layer.kind, layer.parent) for n, layer in item.layers.items()]
         return []
+
+    def _certain(
+        self, layers: Sequence[TaskSpec], mapping: Mapping[str, str]
+    ) -> Sequence[TaskSpec]:
+        """Return the layers that are no chance columns: stated, with a kind, or written by us."""
+        if not self.format.loose_kind or self._is_own_table:
+            return layers
+        stated = set(mapping.values())
+        loose = self.format.loose_kind
+        return [layer for layer in layers if layer.kind != loose or layer.name in stated]
+
+    @cached_property
+    def _is_own_table(self) -> bool:
+        """Return whether a table has the column of words that our exports write."""
+        if self.options is not None and self.options.columns:
+            return "tokens" in self.options.columns
+        self.stream.seek(0)
+        for item in self.format.read(self.stream, file_name=self.name, options=self.options):
+            if isinstance(item, SentenceRecord):
+                return "tokens" in item.extra.get(self.format.name, {}).get("columns", ())
+        return False
 
     def _report(self, n_sentences: int) -> None:
         if self.progress and n_sentences % PROGRESS_EVERY == 0:
             self.progress("reading", min(self.stream.tell(), self.size), self.size)
-
-
-def layer_spec(name: str, task: TaskRules) -> LayerSpec:
-    """Return a task as the formats know it."""
-    return LayerSpec(name, cast(Kind, task.rules.kind), task.parent)

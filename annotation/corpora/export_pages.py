@@ -5,28 +5,32 @@ from collections.abc import Iterator
 from typing import IO
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.corpus_jobs import start_export
+from annotation.accounts.access import get_project
+from annotation.corpora.exports import ALL, ANNOTATOR, SENTENCES, export_corpus, which_of
+from annotation.corpora.jobs import export_file, start_export
+from annotation.corpora.selectors import count_sentences
+from annotation.corpora.uploads import safe_file_name
 from annotation.errors import Refused
 from annotation.formats.catalogue import formats, get_format
+from annotation.jobs.kinds import FILES
+from annotation.jobs.pages import find
+from annotation.jobs.selectors import alive_workers
 from annotation.models import Annotation, Corpus, Project
-from annotation.pages.frame import render_in_project
-from annotation.pages.refusals import show_refusal
-from annotation.selectors.access import get_project
-from annotation.selectors.corpora import count_sentences
-from annotation.selectors.workers import alive_workers
-from annotation.services.exporting import ANNOTATOR, export_corpus
-from annotation.services.uploads import safe_file_name
+from annotation.web.errors import show_refusal
+from annotation.web.frame import render_in_project
 
 SMALL_SENTENCES = 20_000  # what is written while the person waits; the rest is the worker's
 IN_MEMORY_BYTES = 8 * 1024 * 1024
 LABELS = (
-    ("gold", "gold"),
+    ("final", "final answers: gold, else what people say together, else the one answer"),
+    ("gold", "gold alone"),
     ("all", "everybody's answers, side by side"),
     ("suggestions", "suggestions"),
     ("none", "no labels, the sentences alone"),
@@ -41,6 +45,8 @@ class ExportForm(forms.Form):
     corpus = forms.ModelChoiceField(
         Corpus.objects.none(), required=False, empty_label="all corpora, one after the other"
     )
+    sentences = forms.ChoiceField(choices=list(SENTENCES.items()), required=False)
+    round = forms.TypedChoiceField(coerce=int, empty_value=None, required=False)
     tasks = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -62,6 +68,15 @@ class ExportForm(forms.Form):
             "format": [(name, format.title) for name, format in formats().items()],
             "labels": [*LABELS, *own],
             "tasks": [(name, name) for name in names],
+            "round": [
+                ("", "whatever asked for them"),
+                *(
+                    (number, f"what round {number} asked for")
+                    for number in project.rounds.order_by("-number").values_list(
+                        "number", flat=True
+                    )
+                ),
+            ],
         }
         for field, values in choices.items():
             self.fields[field].choices = values  # type: ignore[attr-defined]
@@ -83,7 +98,8 @@ def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse
     context = {
         "form": form,
         "n_sentences": count_sentences(project),
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        "has_rounds": project.rounds.exists(),
+        "is_worker_alive": alive_workers(timezone.now(), FILES).exists(),
     }
     status = 400 if form.errors else 200
     return render_in_project(
@@ -103,12 +119,16 @@ def _export(
 ) -> HttpResponse | FileResponse:
     wanted = dict(form.cleaned_data)
     corpus = wanted.pop("corpus")
+    wanted["sentences"] = wanted["sentences"] or ALL
     n_sentences = corpus.n_sentences if corpus else count_sentences(project)
     if n_sentences > SMALL_SENTENCES:
         names = [corpus.name] if corpus else []
         job = start_export(project=project, created_by=request.user, corpora=names, **wanted)
         return redirect("job", project.pk, job.pk)
-    pieces = export_corpus(project=project, corpora=[corpus] if corpus else [], **wanted)
+    which = which_of(project, wanted.pop("sentences"), wanted.pop("round"))
+    pieces = export_corpus(
+        project=project, corpora=[corpus] if corpus else [], which=which, **wanted
+    )
     title = f"{project}-{corpus}" if corpus else str(project)
     format = get_format(wanted["format"])
     return FileResponse(
@@ -126,3 +146,16 @@ def _written(pieces: Iterator[bytes]) -> IO[bytes]:
         file.write(piece)
     file.seek(0)
     return file
+
+
+@login_required
+@require_GET
+def job_file(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse | FileResponse:
+    """Send the file of a finished export."""
+    project, job = find(request, project_id, job_id)
+    try:
+        path = export_file(job)
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("export", project.pk)
+    return FileResponse(path.open("rb"), as_attachment=True, filename=path.name)

@@ -5,11 +5,12 @@ from typing import Any
 from django import forms
 from django.contrib.auth import get_user_model
 
+from annotation.corpora.report import ImportChoices
+from annotation.corpora.uploads import Upload, find_upload, keep_upload
 from annotation.errors import Refused
-from annotation.formats.catalogue import detect, formats
-from annotation.formats.options import ReadOptions
+from annotation.formats.catalogue import detect, readable_formats
+from annotation.formats.records import ReadOptions
 from annotation.models import Project
-from annotation.services.uploads import Upload, find_upload, keep_upload
 
 AUTO = "auto"
 HEAD_BYTES = 65_536
@@ -72,6 +73,25 @@ class ImportForm(forms.Form):
     text_column = forms.CharField(
         label="Text column", max_length=100, required=False, help_text="If not called text."
     )
+    new_labels = forms.ChoiceField(
+        label="Labels that are new",
+        choices=[("refuse", "stop and tell me"), ("take", "take them")],
+        required=False,
+    )
+    duplicates = forms.ChoiceField(
+        label="Sentences that are there already",
+        choices=[("keep", "take them once more"), ("skip", "leave them out")],
+        required=False,
+    )
+    skip_bad = forms.BooleanField(
+        label="Import what is good, and tell me of the rest", required=False
+    )
+    as_test = forms.BooleanField(
+        label="These sentences are for testing: never asked, never learned from", required=False
+    )
+    onto_existing = forms.BooleanField(
+        label="Labels for sentences that are here already", required=False
+    )
     annotator = forms.CharField(
         label="Annotator in the file",
         max_length=150,
@@ -99,7 +119,7 @@ class ImportForm(forms.Form):
         fields["author"].queryset = (people | own).distinct().order_by("username")
         fields["format"].choices = [
             (AUTO, "recognised from the file"),
-            *((name, format.title) for name, format in formats().items()),
+            *((name, format.title) for name, format in readable_formats().items()),
         ]
         for task in project.tasks.all():
             self.fields[f"layer-{task.name}"] = forms.CharField(required=False, max_length=200)
@@ -142,7 +162,26 @@ class ImportForm(forms.Form):
                 if name.startswith("layer-") and layer and values["labels"] != "none"
             },
             "options": self._options(),
+            "choices": ImportChoices(
+                new_labels=values["new_labels"] or "refuse",
+                duplicates=values["duplicates"] or "keep",
+                skips_bad=values["skip_bad"],
+                is_test=values["as_test"],
+                is_onto_existing=values["onto_existing"],
+                label_map=self._label_map(),
+            ),
         }
+
+    def _label_map(self) -> dict[str, dict[str, str]]:
+        """Return which labels of the file are labels of a task: fields map-TASK-LABEL."""
+        found: dict[str, dict[str, str]] = {}
+        for task in self.project.tasks.prefetch_related("labels"):
+            names = {label.name for label in task.labels.all()}
+            prefix = f"map-{task.pk}-"
+            for key, value in self.data.items():
+                if key.startswith(prefix) and value in names:
+                    found.setdefault(task.name, {})[key.removeprefix(prefix)] = str(value)
+        return found
 
     def _options(self) -> ReadOptions:
         values = {name: self.cleaned_data[name] for name in OPTIONS if self.cleaned_data[name]}
@@ -158,4 +197,15 @@ def values_of_job(arguments: dict[str, Any]) -> dict[str, Any]:
         **{name: options[name] for name in OPTIONS},
         **{f"layer-{task}": layer for task, layer in arguments["mapping"].items()},
         "columns": ",".join(options["columns"]),
+        **_choice_values(arguments.get("choices", {})),
+    }
+
+
+def _choice_values(choices: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "new_labels": choices.get("new_labels", "refuse"),
+        "duplicates": choices.get("duplicates", "keep"),
+        "skip_bad": choices.get("skips_bad", False),
+        "as_test": choices.get("is_test", False),
+        "onto_existing": choices.get("is_onto_existing", False),
     }

@@ -9,20 +9,19 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from annotation.corpus_jobs import start_import
+from annotation.accounts.access import get_project
+from annotation.corpora.forms import LABELS, ImportForm, values_of_job
+from annotation.corpora.jobs import read_now, reading_here, start_import
+from annotation.corpora.report import ImportRefused, ImportReport
+from annotation.corpora.uploads import Upload, discard_upload
 from annotation.errors import Refused
-from annotation.import_report import ImportRefused, ImportReport
-from annotation.models import Project
-from annotation.pages.frame import render_in_project
-from annotation.pages.import_form import LABELS, ImportForm
-from annotation.pages.refusals import show_refusal
-from annotation.selectors.access import get_project
-from annotation.selectors.workers import alive_workers
-from annotation.services.importing import import_corpus
-from annotation.services.uploads import Upload, discard_upload
+from annotation.jobs.kinds import FILES
+from annotation.jobs.selectors import alive_workers
+from annotation.models import Job, Project
+from annotation.web.errors import show_refusal
+from annotation.web.frame import render_in_project
 
-SMALL_BYTES = 2 * 1024 * 1024  # what is read while the person waits; the rest is the worker's
-SMALL_GZIP_BYTES = SMALL_BYTES // 10
+MOST_PAIRS = 100  # labels that are matched by hand
 
 
 @login_required
@@ -49,10 +48,13 @@ def _handle(
     """Check or import a kept file: small ones now, big ones in the worker."""
     is_dry_run = "import" not in request.POST
     wanted = {**form.arguments(), "format": form.format_of(upload), "is_dry_run": is_dry_run}
-    if not is_small(upload):
-        job = start_import(project=project, upload=upload, created_by=request.user, **wanted)
-        return redirect("job", project.pk, job.pk)
-    report = _import_now(request, project, upload, wanted)
+    with reading_here(upload) as is_turn:
+        if not is_turn:
+            job = start_import(project=project, upload=upload, created_by=request.user, **wanted)
+            return redirect("job", project.pk, job.pk)
+        report = _import_now(request, project, upload, wanted)
+    if "problems" in request.POST:
+        return _problem_file(report)
     if report.corpus_id is None:
         return _report_page(request, project, form, upload, report)
     discard_upload(upload=upload)
@@ -66,23 +68,46 @@ def _import_now(
     request: HttpRequest, project: Project, upload: Upload, wanted: dict[str, Any]
 ) -> ImportReport:
     """Return the report of a check, an import, or an import that was refused."""
-    with upload.path.open("rb") as stream:
-        try:
-            return import_corpus(
-                project=project,
-                stream=stream,
-                file_name=upload.file_name,
-                created_by=request.user,
-                **wanted,
-            )
-        except ImportRefused as refusal:
-            return refusal.report
+    try:
+        return read_now(project=project, upload=upload, created_by=request.user, **wanted)
+    except ImportRefused as refusal:
+        return refusal.report
 
 
-def is_small(upload: Upload) -> bool:
-    """Return whether a file is read while the person waits."""
-    most = SMALL_GZIP_BYTES if upload.file_name.endswith(".gz") else SMALL_BYTES
-    return upload.n_bytes <= most
+def _problem_file(report: ImportReport) -> HttpResponse:
+    """Return every problem of a file as a list to keep."""
+    response = HttpResponse(
+        "".join(f"{problem}\n" for problem in report.problems),
+        content_type="text/plain; charset=utf-8",
+    )
+    response["Content-Disposition"] = 'attachment; filename="problems.txt"'
+    return response
+
+
+def _pairs(project: Project, report: dict[str, Any], values: Any) -> list[dict[str, Any]]:
+    """Return labels that a task does not have beside those it has."""
+    found = []
+    for task in project.tasks.prefetch_related("labels"):
+        own = [label.name for label in task.labels.all() if not label.is_retired]
+        unknown = report.get("unknown_labels", {}).get(task.name, {})
+        ranked = sorted(unknown.items(), key=lambda row: -row[1])
+        rows = [
+            (name, n, values.get(f"map-{task.pk}-{name}") or _same_name(name, own))
+            for name, n in ranked[:MOST_PAIRS]
+        ]
+        if rows:
+            found.append({"task": task, "own": own, "rows": rows, "n": len(unknown)})
+    return found
+
+
+def _same_name(name: str, known: list[str]) -> str:
+    """Return the label that differs in case and punctuation only; a guess would spoil gold."""
+    folded = {_folded(label): label for label in known}
+    return folded.get(_folded(name), "")
+
+
+def _folded(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _report_page(
@@ -95,7 +120,28 @@ def _report_page(
     """Show what an import would do, with the form to change it or to go on."""
     values = request.POST.dict() | {"upload": upload.id, "format": report.format}
     again = ImportForm(initial=values, project=project, user=request.user)
-    context = {"report": report.as_json(), "form": again}
+    shown = report.as_json()
+    context = {
+        "report": shown,
+        "form": again,
+        "pairs": _pairs(project, shown, request.POST),
+        "mapped": {key: text for key, text in request.POST.items() if key.startswith("map-")},
+        "has_file": True,
+    }
+    return render_in_project(request, "annotation/import_report.html", project, "data", context)
+
+
+def job_response(request: HttpRequest, project: Project, job: Job) -> HttpResponse | None:
+    """Show the report of an import that the worker has looked at."""
+    if not job.result:
+        return None
+    form = ImportForm(initial=values_of_job(job.arguments), project=project, user=request.user)
+    context = {
+        "report": job.result,
+        "form": form,
+        "job": job,
+        "pairs": _pairs(project, job.result, {}),
+    }
     return render_in_project(request, "annotation/import_report.html", project, "data", context)
 
 
@@ -105,7 +151,7 @@ def _page(
     context = {
         "form": form,
         "labels": LABELS,
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        "is_worker_alive": alive_workers(timezone.now(), FILES).exists(),
     }
     return render_in_project(
         request, "annotation/import.html", project, "data", context, status=status

@@ -1,8 +1,11 @@
 """Imports and exports of big files, as jobs of the worker."""
 
 import shutil
+import threading
 import time
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +13,54 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from annotation.accounts.log import record
+from annotation.corpora.exports import ALL, export_corpus, export_to_file, which_of
+from annotation.corpora.imports import import_corpus
+from annotation.corpora.reader_process import ReadingLimits
+from annotation.corpora.report import ImportChoices, ImportReport, LabelsAs
+from annotation.corpora.uploads import Upload, discard_upload, find_upload, safe_file_name
 from annotation.errors import Refused
 from annotation.formats.catalogue import get_format
-from annotation.formats.options import Limits, ReadOptions
-from annotation.import_report import ImportReport
-from annotation.jobs import Progress, enqueue_job
+from annotation.formats.records import Limits, ReadOptions
+from annotation.jobs.kinds import Progress
+from annotation.jobs.services import enqueue_job, finish_job
 from annotation.models import Job, Project
-from annotation.selectors.projects import find_corpora
-from annotation.services.exporting import export_corpus, export_to_file
-from annotation.services.importing import LabelsAs, import_corpus
-from annotation.services.jobs import finish_job
-from annotation.services.uploads import Upload, discard_upload, find_upload, safe_file_name
+from annotation.projects.selectors import find_corpora
+from config.home import home
 
 EXPORT_KEPT_SECONDS = 7 * 24 * 3600
 UNCOMPRESSED_RATIO = 20  # a gzipped upload may grow this much
+SMALL_BYTES = 2 * 1024 * 1024  # what is read while the person waits; the rest is the worker's
+SMALL_PACKED_BYTES = SMALL_BYTES // 10
+SMALL_UNPACKED_BYTES = 16 * SMALL_BYTES
+CPU_SECONDS, CPU_SECONDS_PER_MB = 120, 60  # of a worker's import; a packed megabyte may be twenty
+MAX_CPU_SECONDS = 4 * 3600
+_reading_now = threading.BoundedSemaphore(1)  # per web process: imports never hold all threads
+
+
+@contextmanager
+def reading_here(upload: Upload) -> Iterator[bool]:
+    """Tell whether a file is read while the person waits: it is small and no other one is."""
+    is_small = upload.n_bytes <= (SMALL_PACKED_BYTES if upload.is_packed else SMALL_BYTES)
+    is_turn = is_small and _reading_now.acquire(blocking=False)
+    try:
+        yield is_turn
+    finally:
+        if is_turn:
+            _reading_now.release()
+
+
+def read_now(*, upload: Upload, options: ReadOptions, **wanted: Any) -> ImportReport:
+    """Import or look at a small file while the person waits, within tight limits."""
+    limits = replace(options.limits, file_bytes=SMALL_UNPACKED_BYTES)
+    with upload.path.open("rb") as stream:
+        return import_corpus(
+            stream=stream,
+            file_name=upload.file_name,
+            options=replace(options, limits=limits),
+            reading=ReadingLimits(memory_bytes=settings.IMPORT_MEMORY_MB << 20),
+            **wanted,
+        )
 
 
 def start_import(
@@ -37,6 +74,7 @@ def start_import(
     mapping: dict[str, str] | None = None,
     name: str = "",
     options: ReadOptions | None = None,
+    choices: ImportChoices | None = None,
     is_dry_run: bool = False,
 ) -> Job:
     """Queue the import of a kept file; the job's result is the report."""
@@ -52,6 +90,7 @@ def start_import(
             "mapping": mapping or {},
             "name": name,
             "options": asdict(options or ReadOptions()),
+            "choices": (choices or ImportChoices()).to_dict(),
             "is_dry_run": is_dry_run,
         },
     )
@@ -65,8 +104,12 @@ def start_export(
     created_by: Any,
     corpora: list[str] | None = None,
     tasks: list[str] | None = None,
+    sentences: str = ALL,
+    round: int | None = None,
 ) -> Job:
     """Queue an export; the job's result names the file, which ``export_file`` finds."""
+    which_of(project, sentences, round)
+    record("export.started", project=project, actor=created_by, format=format, labels=labels)
     return enqueue_job(
         project=project,
         kind=Job.Kind.EXPORT,
@@ -76,6 +119,8 @@ def start_export(
             "labels": labels,
             "corpora": corpora or [],
             "tasks": tasks or [],
+            "sentences": sentences,
+            "round": round,
         },
     )
 
@@ -99,8 +144,10 @@ def run_import(job: Job, progress: Progress) -> None:
             mapping=wanted["mapping"],
             name=wanted["name"],
             options=_read_options(wanted["options"]),
+            choices=ImportChoices(**wanted.get("choices", {})),
             created_by=job.created_by,
             is_dry_run=wanted["is_dry_run"],
+            reading=_worker_limits(upload),
             progress=progress,
             on_stored=finish,
         )
@@ -125,6 +172,7 @@ def run_export(job: Job, progress: Progress) -> None:
         labels=wanted["labels"],
         corpora=corpora,
         tasks=wanted["tasks"],
+        which=which_of(job.project, wanted.get("sentences", ALL), wanted.get("round")),
         on_sentences=lambda n_done: progress("writing", n_done, n_total),
     )
     n_bytes = export_to_file(path, pieces)
@@ -134,24 +182,30 @@ def run_export(job: Job, progress: Progress) -> None:
 
 def discard_old_exports() -> None:
     """Remove the files of exports that nobody has fetched for a week."""
-    for folder in (Path(settings.TANDEM_HOME) / "exports").glob("*"):
+    for folder in home().exports.glob("*"):
         if time.time() - folder.stat().st_mtime > EXPORT_KEPT_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def export_folder(job: Job) -> Path:
     """Return where the file of an export lies."""
-    return Path(settings.TANDEM_HOME) / "exports" / str(job.pk)
+    return home().export(job.pk)
 
 
 def export_file(job: Job) -> Path:
     """Return the file of a finished export; the caller has found the job by membership."""
-    if job.kind != Job.Kind.EXPORT or job.state != Job.State.DONE:
+    if job.state != Job.State.DONE or "file_name" not in job.result:
         raise Refused("This job has no file to download.")
     path = export_folder(job) / str(job.result["file_name"])
     if not path.is_file():
         raise Refused("This file is not kept any more. Export again.")
     return path
+
+
+def _worker_limits(upload: Upload) -> ReadingLimits:
+    seconds = CPU_SECONDS + CPU_SECONDS_PER_MB * upload.n_bytes // (1 << 20)
+    seconds = min(seconds, MAX_CPU_SECONDS)
+    return ReadingLimits(seconds, 4 * seconds, settings.IMPORT_MEMORY_MB << 20)
 
 
 def _person(pk: int | None) -> Any:

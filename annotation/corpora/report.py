@@ -1,11 +1,52 @@
 """What an import found and did, for people and for programs."""
 
+import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
-from annotation.errors import Refused
+from annotation.errors import Refused, unknown_name
 from annotation.formats.records import Problem
+
+LabelsAs = Literal["gold", "suggestions", "annotations", "none"]
+LABELS_AS: tuple[LabelsAs, ...] = get_args(LabelsAs)
+NEW_LABELS = ("refuse", "take")
+DUPLICATES = ("keep", "skip")
+VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d[\d.,]*\b")  # what differs between alike problems
+FIRST_LINES = 5
+
+
+@dataclass(frozen=True)
+class ImportChoices:
+    """How an import meets the project that it comes into."""
+
+    new_labels: str = "refuse"  # labels that a task does not have: refuse or take
+    label_map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Task -> {label in the file: label of the task}."""
+    duplicates: str = "keep"  # sentences that are there already, or twice in the file
+    skips_bad: bool = False  # import what is good and report the rest
+    is_test: bool = False  # the sentences are a test slice: never asked, never trained on
+    is_onto_existing: bool = False  # labels for sentences that are there, found by id or text
+
+    def __post_init__(self) -> None:
+        if self.new_labels not in NEW_LABELS:
+            raise Refused(unknown_name("way to treat new labels", self.new_labels, NEW_LABELS))
+        if self.duplicates not in DUPLICATES:
+            raise Refused(unknown_name("way to treat duplicates", self.duplicates, DUPLICATES))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choices as plain values."""
+        return {**vars(self), "label_map": {k: dict(v) for k, v in self.label_map.items()}}
+
+
+@dataclass(frozen=True)
+class ProblemKind:
+    """Problems that differ only in names and numbers."""
+
+    message: str  # the first of them
+    n: int
+    lines: tuple[int, ...]  # the first ones
 
 
 @dataclass
@@ -28,19 +69,39 @@ class ImportReport:
     n_answers: dict[str, int] = field(default_factory=dict)  # by task
     labels: dict[str, Counter[str]] = field(default_factory=dict)  # by task
     new_labels: dict[str, list[str]] = field(default_factory=dict)  # of open tasks
+    unknown_labels: dict[str, Counter[str]] = field(default_factory=dict)  # of closed tasks
     tasks_without_layer: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    n_problems: int = 0  # also those beyond the ones listed
+    n_bad: int = 0  # sentences that were left out because of problems
+    n_duplicates: int = 0
+    sample: list[list[str]] = field(default_factory=list)  # sentences, as they are cut into words
+    choices: ImportChoices = field(default_factory=ImportChoices)
 
     @property
     def is_good(self) -> bool:
         """Whether the file can be imported as it is."""
-        return not self.problems
+        return not self.problems or (self.choices.skips_bad and self.n_sentences > 0)
+
+    def problem_kinds(self) -> list[ProblemKind]:
+        """Return the problems by kind, most frequent first."""
+        kinds: dict[str, list[Problem]] = {}
+        for problem in self.problems:
+            kinds.setdefault(VARYING.sub("…", problem.message), []).append(problem)
+        found = [
+            ProblemKind(rows[0].message, len(rows), tuple(p.line for p in rows[:FIRST_LINES]))
+            for rows in kinds.values()
+        ]
+        return sorted(found, key=lambda kind: -kind.n)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values."""
         return {
             **vars(self),
+            "choices": self.choices.to_dict(),
+            "problem_kinds": [vars(kind) for kind in self.problem_kinds()],
             "labels": {task: dict(counts) for task, counts in self.labels.items()},
+            "unknown_labels": {task: dict(found) for task, found in self.unknown_labels.items()},
             "problems": [
                 {"file": p.file, "line": p.line, "message": p.message} for p in self.problems
             ],
@@ -50,9 +111,16 @@ class ImportReport:
     def lines(self) -> list[str]:
         """Return the report as lines to read, without the problems."""
         lines = [f"{self.n_sentences:,} sentences, {self.n_tokens:,} tokens ({self.format})"]
+        if self.n_duplicates:
+            fate = "left out" if self.choices.duplicates == "skip" else "kept; --duplicates skip"
+            lines.append(f"{self.n_duplicates:,} sentences are there already ({fate})")
+        if self.n_bad:
+            lines.append(f"{self.n_bad:,} sentences with problems are left out")
         for layer, task in self.layers.items():
             scheme = f" [{self.schemes[layer]}]" if self.schemes.get(layer) else ""
             fate = f"task {task}" if task else "no task; kept with the sentences"
+            if not task and self.format in ("csv", "tsv") and self.tasks_without_layer:
+                fate += f" (--column '{layer}=TASK' makes it a task's answers)"
             lines.append(f"layer {layer}{scheme} -> {fate}")
         lines += [f"task {task}: no layer in the file" for task in self.tasks_without_layer]
         for task, counts in self.labels.items():
@@ -70,3 +138,8 @@ class ImportRefused(Refused):
     def __init__(self, report: ImportReport) -> None:
         self.report = report
         super().__init__("\n".join(map(str, report.problems)))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Return the report."""
+        return self.report.as_json()

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from annotation.errors import Refused
 from annotation.models import Project
+from config.home import home
 
 KEPT_SECONDS = 24 * 3600
 UPLOAD_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -24,6 +25,12 @@ class Upload:
     id: str
     path: Path
     n_bytes: int
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file is compressed, whatever its name says."""
+        with self.path.open("rb") as file:
+            return file.read(2) in (b"\x1f\x8b", b"PK")
 
     @property
     def file_name(self) -> str:
@@ -77,7 +84,7 @@ def safe_file_name(name: str) -> str:
 
 
 def _folder(project: Project) -> Path:
-    return Path(settings.TANDEM_HOME) / "uploads" / str(project.pk)
+    return home().uploads(project.pk)
 
 
 def _discard_old(project: Project) -> None:

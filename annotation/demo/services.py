@@ -1,13 +1,21 @@
-"""The demo's two projects, as a project file and as corpora in Tandem's own JSONL."""
+"""The demo projects, created like any other project and import."""
 
+import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.corpora.imports import import_corpus
+from annotation.corpora.report import ImportChoices
 from annotation.demo.grammar import DemoSentence, sentences, written
 from annotation.demo.templates import NEWS, TRAVEL, Template
+from annotation.models import Project
+from annotation.projects.services import create_project
 
+N_LABELLED = 30
+N_TEST = 150
+N_OPEN = 2000
 Labels = dict[str, Any]
 
 
@@ -19,6 +27,45 @@ class DemoProject:
     templates: Sequence[Template]
     answers: Callable[[DemoSentence], Labels]
     seed: int
+
+
+def create_demo_projects(*, owner: Any) -> Iterator[Project]:
+    """Yield the demo projects that did not exist and now do, each ready to be annotated."""
+    for demo in DEMO_PROJECTS:
+        if not Project.objects.filter(name=demo.spec["name"]).exists():
+            yield _create(demo, owner)
+
+
+def _create(demo: DemoProject, owner: Any) -> Project:
+    project = create_project(spec=demo.spec, owner=owner)
+    test, last = N_LABELLED + N_TEST, N_LABELLED + N_TEST + N_OPEN
+    _import(project, demo, "labelled to begin with", first=0, last=N_LABELLED, labelled=True)
+    if N_TEST:
+        _import(project, demo, "test", first=N_LABELLED, last=test, labelled=True, is_test=True)
+    _import(project, demo, "to annotate", first=test, last=last, labelled=False)
+    return project
+
+
+def _import(
+    project: Project,
+    demo: DemoProject,
+    name: str,
+    *,
+    first: int,
+    last: int,
+    labelled: bool,
+    is_test: bool = False,
+) -> None:
+    lines = corpus_lines(demo, first=first, last=last, labelled=labelled)
+    import_corpus(
+        project=project,
+        stream=io.BytesIO("".join(lines).encode()),
+        file_name=f"{name}.jsonl",
+        format="jsonl",
+        labels="gold" if labelled else "none",
+        name=name,
+        choices=ImportChoices(is_test=is_test),
+    )
 
 
 def _news_answers(sentence: DemoSentence) -> Labels:
@@ -51,7 +98,15 @@ NEWS_DESK = DemoProject(
             {
                 "name": "Topic",
                 "kind": "classes",
-                "labels": ["business", "politics", "accident", "sport", "culture"],
+                "labels": [
+                    "business",
+                    "politics",
+                    "accident",
+                    "sport",
+                    "culture",
+                    "health",
+                    "weather",
+                ],
             },
             {"name": "Syntax", "kind": "tree", "labels": []},
             {
@@ -66,6 +121,7 @@ NEWS_DESK = DemoProject(
     answers=_news_answers,
     seed=2001,
 )
+
 
 TRAVEL_DESK = DemoProject(
     spec={
@@ -87,6 +143,7 @@ TRAVEL_DESK = DemoProject(
     answers=_travel_answers,
     seed=2002,
 )
+
 
 DEMO_PROJECTS = (NEWS_DESK, TRAVEL_DESK)
 

@@ -11,18 +11,20 @@ for piece in format.write(export_records, options=WriteOptions(tasks=tasks)):
     file.write(piece)                               # bytes; CannotWrite instead of a loss
 """
 
-from annotation.formats.catalogue import detect, formats, get_format
+from annotation.formats.catalogue import detect, formats, get_format, readable_formats
 from annotation.formats.format import Format
-from annotation.formats.matching import match_layers
-from annotation.formats.options import Limits, ReadOptions, WriteOptions
+from annotation.formats.layers import match_layers
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
     FormatError,
     Layer,
-    LayerSpec,
+    Limits,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    WriteOptions,
+    layer_spec,
 )
 
 __all__ = [
@@ -31,7 +33,6 @@ __all__ = [
     "Format",
     "FormatError",
     "Layer",
-    "LayerSpec",
     "Limits",
     "Problem",
     "ReadOptions",
@@ -40,5 +41,7 @@ __all__ = [
     "detect",
     "formats",
     "get_format",
+    "layer_spec",
     "match_layers",
+    "readable_formats",
 ]

@@ -1,18 +1,18 @@
-"""Writing brat archives: documents made of sentences, annotations counted over them."""
+"""brat's .ann lines, read and kept, and archives of documents written with them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.formats.archives import write_archive
 from annotation.formats.columns import describe
-from annotation.formats.jsonlines import dump_line, sentence_fields
+from annotation.formats.json_stream import dump_line, sentence_fields
+from annotation.formats.layers import Placement, by_sentence
 from annotation.formats.offsets import character_spans
-from annotation.formats.options import WriteOptions
-from annotation.formats.placing import Placement
-from annotation.formats.records import CannotWrite, ExportRecord
-from annotation.formats.sidebyside import by_sentence
-from annotation.formats.standoff import still_valid
+from annotation.formats.records import CannotWrite, ExportRecord, WriteOptions
+from annotation.formats.regions import Link, Region
+from annotation.formats.source import write_archive
 
 NAME = "brat"
 SIDECAR = ".sentences.jsonl"
@@ -20,7 +20,11 @@ LAYERS = ("entities", "relations")
 SENTENCES_PER_DOCUMENT = 100  # of those that belong to none
 _UNSAFE = re.compile(r"[\x00-\x1f\\:*?\"<>|]")
 
+
 Document = list[Sequence[ExportRecord]]
+_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})\t(.*)")
+_OTHERS = tuple("EAMN#*")  # events, attributes, normalisations, notes, equivalences
+_ID = re.compile(r"\b[TREAMN]\d+\b")
 
 
 def render(
@@ -158,7 +162,7 @@ class _Ids:
 
     def __init__(self, read: Sequence[dict[str, list[Any]]]) -> None:
         self._read = [{tuple(answer): id for id, answer in ids.items()} for ids in read]
-        numbers = [int(id[1:]) for ids in read for id in ids if id[1:].isdecimal()]
+        numbers = [int(id[1:]) for ids in read for id in ids if id[1:].isdecimal() and len(id) < 16]
         self._last = max(numbers, default=0)
         self.taken: set[str] = set()
 
@@ -178,3 +182,98 @@ def _word(label: str, record: ExportRecord) -> str:
             "allow; rename the label or write jsonl instead"
         )
     return label
+
+
+class BadLine(ValueError):
+    """A line of an .ann file that cannot be read; ``line`` counts from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass
+class Standoff:
+    """What an .ann file says: regions and links with their lines, and all else as it is."""
+
+    regions: list[tuple[int, Region]] = field(default_factory=list)
+    links: list[tuple[int, Link]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+
+def read_standoff(lines: Sequence[str]) -> Standoff:
+    """The annotations of an .ann file; raises BadLine."""
+    found = Standoff()
+    ids: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        id = line.partition("\t")[0]
+        if line[:1] in "TR" and id in ids:
+            raise BadLine(number, f"id {id!r} is there twice; ids must differ")
+        ids.add(id)
+        if line.startswith("T"):
+            found.regions.append((number, _region(line, number)))
+        elif line.startswith("R"):
+            link = _link(line)
+            if link is None:
+                raise BadLine(number, f"{line[:60]!r} is no 'R1<TAB>Label Arg1:T1 Arg2:T2'")
+            if link.source[0] == link.target[0] == "T":
+                found.links.append((number, link))
+            else:
+                found.others.append(line)  # a relation of events
+        elif line[:1] in _OTHERS:
+            found.others.append(line)
+        elif line.strip():
+            raise BadLine(number, f"{line[:60]!r} is no annotation of brat; remove the line")
+    return found
+
+
+def _link(line: str) -> Link | None:
+    """The relation of a line, or nothing; every look at the line is linear."""
+    id, tab, rest = line.partition("\t")
+    words = rest.split()
+    if not tab or len(id) < 2 or id.split() != [id] or len(words) != 3:
+        return None
+    if rest.rstrip() != " ".join(words):
+        return None
+    label, *arguments = words
+    ends = [argument.partition(":") for argument in arguments]
+    if not all(role and end for role, _, end in ends):
+        return None
+    (_, _, first), (_, _, second) = ends
+    return Link(first, second, label, id)
+
+
+def _region(line: str, number: int) -> Region:
+    match = _TEXT_BOUND.fullmatch(line)
+    if match:
+        return Region(match[1], int(match[3]), int(match[4]), match[2], match[5])
+    if ";" in line.partition("\t")[2].partition("\t")[0]:
+        raise BadLine(
+            number, f"{line[:60]!r} is discontinuous, but a span is one run of tokens; "
+            "cover it by one run or remove it"
+        )  # fmt: skip
+    raise BadLine(number, f"{line[:60]!r} is no 'T1<TAB>Label start end<TAB>text'; correct it")
+
+
+def still_valid(others: Sequence[str], ids: set[str]) -> list[str]:
+    """The other lines all of whose ids are still there.
+
+    Attributes, notes and events of a span that was removed go with it.
+    """
+    own = [line.partition("\t")[0] for line in others]
+    needs = [set(_ID.findall(line.partition("\t")[2])) for line in others]
+    users: dict[str, list[int]] = {}
+    for i, needed in enumerate(needs):
+        for id in needed:
+            users.setdefault(id, []).append(i)
+    n_left = Counter(own) + Counter(ids)  # lines and spans of each id that are still there
+    gone: set[int] = set()
+    missing = [id for id in users if not n_left[id]]
+    while missing:
+        for i in users.get(missing.pop(), ()):
+            if i not in gone:
+                gone.add(i)
+                n_left[own[i]] -= 1
+                if not n_left[own[i]]:
+                    missing.append(own[i])
+    return [line for i, line in enumerate(others) if i not in gone]

@@ -6,16 +6,18 @@ from annotation.formats import (
     brat,
     conll2003,
     conllu,
+    datasets_folder,
     delimited,
     doccano,
     ie,
     jsonl,
     labelstudio,
     slu,
+    spacy_docs,
     text,
 )
 from annotation.formats.format import Format
-from annotation.formats.opening import GZIP_MAGIC
+from annotation.formats.source import GZIP_MAGIC
 from mtl_engine.errors import UnknownName
 
 _FORMATS: dict[str, Format] = {
@@ -32,6 +34,8 @@ _FORMATS: dict[str, Format] = {
         ie.FORMAT,
         labelstudio.FORMAT,
         brat.FORMAT,
+        datasets_folder.FORMAT,
+        spacy_docs.FORMAT,
     )
 }
 
@@ -39,6 +43,11 @@ _FORMATS: dict[str, Format] = {
 def formats() -> dict[str, Format]:
     """Every format by name."""
     return dict(_FORMATS)
+
+
+def readable_formats() -> dict[str, Format]:
+    """Every format that files can be imported in, by name."""
+    return {name: format for name, format in _FORMATS.items() if format.parse is not None}
 
 
 def get_format(name: str) -> Format:

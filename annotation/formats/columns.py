@@ -1,10 +1,17 @@
 """What formats with one token a line have in common."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from annotation.formats.options import WriteOptions
-from annotation.formats.records import CannotWrite, ExportRecord, Extra, Layer
+from annotation.formats.records import CannotWrite, ExportRecord, Extra, Layer, WriteOptions
 from annotation.formats.schemes import DEFAULT, BadTag, Spans, check_scheme, spans_of, tags_of
+
+# Places in a template: comments that are rebuilt from the sentence and so are not stored.
+KEY, TEXT, INTENT = 0, 1, 2
+
+_PLACES = {"sent_id": KEY, "text": TEXT, "intent": INTENT}
+_NAMES = {place: name for name, place in _PLACES.items()}
+Template = list[int | str]  # places, and all other comment lines as they are
 
 
 class BadRow(ValueError):
@@ -111,3 +118,69 @@ def describe(record: ExportRecord) -> str:
     """The sentence as an error names it."""
     sentence = record.sentence
     return f"sentence {sentence.key!r}" if sentence.key else f"sentence {sentence.text[:40]!r}"
+
+
+@dataclass(slots=True)
+class Comments:
+    """What the comments of a sentence say; ``document`` is None if they do not begin one."""
+
+    template: Template = field(default_factory=list)
+    values: dict[int, str] = field(default_factory=dict)
+    document: str | None = None
+    annotator: str = ""
+    n_lines: int = 0
+
+
+def read_comments(lines: Sequence[str]) -> Comments:
+    """The meaning and the order of comment lines."""
+    found = Comments(n_lines=len(lines))
+    for line in lines:
+        name, equals, value = line[1:].partition(" = ")
+        place = _PLACES.get(name[1:]) if equals and name[:1] == " " else None
+        if place is not None and value and place not in found.values:
+            found.values[place] = value
+            found.template.append(place)
+            continue
+        found.template.append(line)
+        if line.startswith("# newdoc"):
+            found.document = value if name == " newdoc id" else ""
+        elif name == " annotator":
+            found.annotator = value
+            found.template.pop()
+    return found
+
+
+def write_comments(
+    record: ExportRecord,
+    template: Template,
+    values: dict[int, str | None],
+    document: str,
+    *,
+    added: Sequence[int],
+    sources: Mapping[str, str] | None = None,
+) -> list[str]:
+    """The comment lines of a sentence; ``document`` is the one that the sentence before was in.
+
+    A place without a value is left out. A value of ``added`` that the template has no place for
+    comes last, and after it where each task's answer comes from, if ``sources`` tell it.
+    """
+    lines = []
+    if record.annotator:
+        lines.append(f"# annotator = {record.annotator}")
+    begins = any(isinstance(item, str) and item.startswith("# newdoc") for item in template)
+    if record.sentence.document != document and not begins:
+        name = record.sentence.document
+        lines.append(f"# newdoc id = {name}" if name else "# newdoc")
+    missing = [place for place in added if place not in template]
+    for item in [*template, *missing]:
+        if isinstance(item, str):
+            lines.append(item)
+        elif values.get(item):
+            lines.append(f"# {_NAMES[item]} = {values[item]}")
+    lines += [f"# source of {task} = {source}" for task, source in (sources or {}).items()]
+    if any("\n" in line or line[-1:] == "\r" for line in lines):
+        raise CannotWrite(
+            f"{describe(record)}: a line end in its id, text or class, which a comment cannot "
+            "hold; write jsonl instead"
+        )
+    return lines

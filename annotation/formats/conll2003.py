@@ -24,21 +24,21 @@ from annotation.formats.columns import (
     write_spans,
 )
 from annotation.formats.format import Format
+from annotation.formats.layers import Placement, by_sentence, name_for, name_when_read
 from annotation.formats.offsets import join_tokens
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
     Extra,
     Layer,
-    LayerSpec,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    WriteOptions,
+    layer_spec,
 )
 from annotation.formats.schemes import DEFAULT, recognise
-from annotation.formats.sidebyside import by_sentence, name_for, name_when_read
+from annotation.formats.source import Source
 
 NAME = "conll2003"
 HEADER = "# global.columns = "
@@ -220,7 +220,7 @@ FORMAT = Format(
     title="CoNLL-2003 columns",
     suffixes=(".conll", ".conll2003", ".iob", ".bio", ".train", ".testa", ".testb"),
     kinds=frozenset(("spans", "tags")),
-    layers=(LayerSpec("ner", "spans"), LayerSpec("pos", "tags"), LayerSpec("chunk", "spans")),
+    layers=(layer_spec("ner", "spans"), layer_spec("pos", "tags"), layer_spec("chunk", "spans")),
     parse=parse,
     render=render,
     looks_like=lambda head: bool(_TOKEN_LINE.search(head)),

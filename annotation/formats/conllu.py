@@ -13,41 +13,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from annotation.formats.columns import (
+    INTENT,
+    KEY,
+    TEXT,
     BadRow,
+    Comments,
+    Template,
     count_comments,
     describe,
     is_blank,
     join_rows,
+    read_comments,
     read_spans,
     split_rows,
+    write_comments,
     write_spans,
 )
-from annotation.formats.comments import (
-    INTENT,
-    KEY,
-    TEXT,
-    Comments,
-    Template,
-    read_comments,
-    write_comments,
-)
-from annotation.formats.format import Format
-from annotation.formats.misc import put_ner, take_ner
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
-from annotation.formats.records import (
-    CannotWrite,
-    ExportRecord,
-    Extra,
-    Layer,
-    LayerSpec,
-    Problem,
-    SentenceRecord,
-)
-from annotation.formats.schemes import DEFAULT, recognise
-from annotation.formats.trees import tree_fault
-from annotation.formats.words import (
+from annotation.formats.conllu_words import (
     numbers,
     offsets_of,
     ranges_of,
@@ -55,11 +37,28 @@ from annotation.formats.words import (
     spacing_of,
     text_of,
 )
+from annotation.formats.format import Format
+from annotation.formats.layers import Placement
+from annotation.formats.records import (
+    CannotWrite,
+    ExportRecord,
+    Extra,
+    Layer,
+    Problem,
+    ReadOptions,
+    SentenceRecord,
+    WriteOptions,
+    layer_spec,
+)
+from annotation.formats.schemes import DEFAULT, recognise
+from annotation.formats.source import Source
+from mtl_engine.kinds.tree import first_cycle, is_tree
 
 NAME = "conllu"
 _HEADS = {str(number): number for number in range(1_000)}  # twice as fast as int()
 _USUAL_COMMENTS: Template = [KEY, TEXT]
 _TAGS_OF_HEAD = re.compile(r"NER=([^|\s]+)|\n\r?\n")
+NER = "NER="
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
@@ -156,7 +155,7 @@ def _tree(heads: Sequence[str], deprels: Sequence[str]) -> list[list[int | str]]
 
 
 def _head(text: str, row: int) -> int:
-    if text.isascii() and text.isdigit() and str(int(text)) == text:
+    if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text:
         return int(text)
     raise BadRow(row, f"HEAD {text[:20]!r} is no number; write 0 for the root, else the ID")
 
@@ -173,7 +172,10 @@ def render(
             INTENT: placement.value(record, "intent"),
         }
         template = kept.get("comments", _USUAL_COMMENTS)
-        comments = write_comments(record, template, values, document, added=(INTENT,))
+        sources = record.sources if options.has_sources else {}
+        comments = write_comments(
+            record, template, values, document, added=(INTENT,), sources=sources
+        )
         document = record.sentence.document
         yield "\n".join([*comments, *_rows(record, placement, options), "", ""])
 
@@ -231,17 +233,97 @@ def _misc(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
     return put_ner(column, tags)
 
 
+def take_ner(column: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    """The tags in the column (None if it has none), and the column with the tags cut out.
+
+    What is left keeps ``NER=`` where the tag was; a word without one among words with one is O.
+    """
+    joined = "\t" + "\t".join(column)
+    if NER not in joined:
+        return None, list(column)
+    if joined.count("\t" + NER) == len(column):  # as a rule it comes first on every word
+        parts = [cell[4:].partition("|") for cell in column]
+        return [tag for tag, _, _ in parts], [NER + bar + rest for _, bar, rest in parts]
+    tags, left = [], []
+    found = False
+    for cell in column:
+        slot = _slot(cell)
+        if slot is None:
+            tags.append("O")
+            left.append(cell)
+        else:
+            found = True
+            tag, bar, rest = cell[slot:].partition("|")
+            tags.append(tag)
+            left.append(cell[:slot] + bar + rest)
+    return (tags if found else None), left
+
+
+def put_ner(column: Sequence[str], tags: Sequence[str] | None) -> list[str]:
+    """The column with tags where ``NER=`` stands, and added where it does not.
+
+    O is not added to a sentence that has some ``NER=``, because O is what its lack means there.
+    Without tags every ``NER=`` is taken out.
+    """
+    if tags is not None and ("\t" + "\t".join(column)).count("\t" + NER) == len(column):
+        return [NER + tag + cell[4:] for cell, tag in zip(column, tags, strict=True)]
+    is_partial = any(_slot(cell) is not None for cell in column)
+    return [
+        _put(cell, tags[index] if tags is not None else None, is_partial)
+        for index, cell in enumerate(column)
+    ]
+
+
+def _slot(cell: str) -> int | None:
+    """Where the tag goes in a cell of ``take_ner``, None if nowhere."""
+    if cell[:4] == NER:
+        return 4
+    at = cell.find("|" + NER)
+    return None if at < 0 else at + 1 + len(NER)
+
+
+def _put(cell: str, tag: str | None, is_partial: bool) -> str:
+    slot = _slot(cell)
+    if slot is not None:
+        if tag is not None:
+            return cell[:slot] + tag + cell[slot:]
+        pairs = [cell[: slot - len(NER)].rstrip("|"), cell[slot:].lstrip("|")]
+        return "|".join(filter(None, pairs)) or "_"
+    if tag is None or (is_partial and tag == "O"):
+        return cell
+    return NER + tag if cell == "_" else f"{cell}|{NER}{tag}"
+
+
+def tree_fault(heads: Sequence[int]) -> tuple[int, str] | None:
+    """The token number (from 1) and what is wrong with its head; None if the heads are a tree.
+
+    A tree has one root (head 0), every other head is the number of another token, and every token
+    is reached from the root.
+    """
+    n = len(heads)
+    if is_tree(heads):
+        return None
+    for token, head in enumerate(heads, 1):
+        if not 0 <= head <= n:
+            return token, f"head {head} is out of range; heads are 0 (root) to {n}"
+    roots = [token for token, head in enumerate(heads, 1) if head == 0]
+    if len(roots) > 1:
+        return roots[1], f"a second root; {len(roots)} tokens have head 0, a tree has exactly one"
+    token = 1 + max(first_cycle(heads))
+    return token, f"token {token} is on a cycle of heads; every token must lead to the root"
+
+
 FORMAT = Format(
     name=NAME,
     title="CoNLL-U, Universal Dependencies",
     suffixes=(".conllu",),
     kinds=frozenset(("tree", "tags", "spans", "classes")),
     layers=(
-        LayerSpec("tree", "tree"),
-        LayerSpec("upos", "tags"),
-        LayerSpec("xpos", "tags"),
-        LayerSpec("ner", "spans"),
-        LayerSpec("intent", "classes"),
+        layer_spec("tree", "tree"),
+        layer_spec("upos", "tags"),
+        layer_spec("xpos", "tags"),
+        layer_spec("ner", "spans"),
+        layer_spec("intent", "classes"),
     ),
     parse=parse,
     render=render,

@@ -11,12 +11,43 @@ of a file without a header. Several annotators side by side are columns ``ner (s
 """
 
 import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
+import orjson
+
+from annotation.formats.columns import describe
 from annotation.formats.format import Format
-from annotation.formats.table_writing import render_table
-from annotation.formats.tables import parse_table
-from mtl_engine.types import KINDS
+from annotation.formats.json_stream import BadValue, kind_of, layer_of, pieces_of
+from annotation.formats.layers import Placement, by_sentence, name_for, name_when_read
+from annotation.formats.offsets import are_located
+from annotation.formats.records import (
+    LAYER_KINDS,
+    CannotWrite,
+    ExportRecord,
+    Extra,
+    Layer,
+    Offsets,
+    Problem,
+    ReadOptions,
+    SentenceRecord,
+    WriteOptions,
+    layer_spec,
+)
+from annotation.formats.source import Source
+from annotation.formats.tokenisation import Tokeniser, tokeniser_for, whitespace_tokens
+from mtl_engine.kinds import TaskSpec
+from mtl_engine.types import Answer
+
+OWN = ("id", "document", "text", "tokens")
+_NAMED = "|".join(sorted(LAYER_KINDS - {"classes"}))
+_HEADING = re.compile(
+    rf"(?P<name>.+?) \((?P<kind>{_NAMED})(?: of (?P<parent>.+))?\)(?P<person>@.+)?"
+)
 
 
 class Commas(csv.excel):
@@ -40,24 +71,288 @@ def _first_line_has(separator: str, head: str) -> bool:
     return not {"text", "sentence"}.isdisjoint(cell.strip(' "') for cell in first)
 
 
+@dataclass(frozen=True)
+class _Table:
+    """The columns of a table by their place."""
+
+    headings: list[str]
+    own: dict[str, int]  # text always, the others of OWN where there are any
+    layers: dict[int, TaskSpec]
+
+    def cell(self, row: Sequence[str], name: str) -> str:
+        return row[self.own[name]] if name in self.own else ""
+
+
+def heading_of(spec: TaskSpec, annotator: str) -> str:
+    """What the column of a layer is called."""
+    of = f" of {spec.parent}" if spec.parent else ""
+    name = spec.name if spec.kind == "classes" else f"{spec.name} ({spec.kind}{of})"
+    return name_for(name, annotator)
+
+
+def parse_table(
+    source: Source, options: ReadOptions, *, name: str, dialect: type[csv.Dialect]
+) -> Iterator[SentenceRecord | Problem]:
+    """The sentences of a table; the first one keeps the headings for writing it again."""
+    tokenise = tokeniser_for(options)
+    rows = csv.reader((line + "\n" for line in source.lines()), dialect)
+    table: _Table | None = None
+    if options.columns:
+        table = _table(list(options.columns), source, options)
+    kept: Extra = {}
+    while True:
+        number = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            source.stop(number, f"no {name.upper()} row ({error}); correct its quotes or length")
+        if not "".join(row).strip():
+            continue
+        if table is None:
+            table = _table(row, source, options)
+            kept = {name: {"columns": table.headings, "text": table.headings[table.own["text"]]}}
+            continue
+        try:
+            yield from _records(row, table, tokenise, kept, number)
+            kept = {}
+        except BadValue as bad:
+            yield source.problem(number, str(bad))
+
+
+def _table(headings: list[str], source: Source, options: ReadOptions) -> _Table:
+    """What the headings say; gives up the file if they do not say where the text is."""
+    headings = [heading.strip() or f"column {i}" for i, heading in enumerate(headings, 1)]
+    if len(set(headings)) < len(headings):
+        source.stop(1, f"two columns of one name: {', '.join(headings)[:200]}; rename one")
+    wanted = [options.text_column] if options.text_column else ["text", "sentence"]
+    text = next((heading for heading in wanted if heading in headings), None)
+    if text is None and len(headings) == 1 and not options.text_column:
+        text = headings[0]
+    if text is None:
+        source.stop(
+            1,
+            f"no column {' or '.join(wanted)} among {', '.join(headings)[:200]}; name the column "
+            "of the text",
+        )
+    own = {name: headings.index(name) for name in OWN if name in headings}
+    own["text"] = headings.index(text)
+    layers = {}
+    for place, heading in enumerate(headings):
+        if place not in own.values():
+            spec = _spec_of(heading)
+            name = name_when_read(spec.name, options.annotator)
+            if name is not None:
+                parent = spec.parent and name_when_read(spec.parent, options.annotator)
+                layers[place] = layer_spec(name, spec.kind, parent)
+    return _Table(headings, own, layers)
+
+
+def _spec_of(heading: str) -> TaskSpec:
+    match = _HEADING.fullmatch(heading)
+    if not match:
+        return layer_spec(heading, "classes")
+    person = match["person"] or ""
+    parent = match["parent"] and match["parent"] + person
+    return layer_spec(match["name"] + person, match["kind"], parent)
+
+
+def _records(
+    row: list[str], table: _Table, tokenise: Tokeniser, extra: Extra, number: int
+) -> Iterator[SentenceRecord]:
+    if len(row) != len(table.headings):
+        raise BadValue(
+            f"{len(row)} cells, but {len(table.headings)} columns: "
+            f"{', '.join(table.headings)[:200]}; correct the row"
+        )
+    pieces = _pieces(table.cell(row, "text"), table.cell(row, "tokens"), tokenise)
+    layers = _layers(row, table, pieces[0][1])
+    key, document = table.cell(row, "id"), table.cell(row, "document")
+    if len(pieces) > 1 and any(layer.kind != "classes" for layer in layers.values()):
+        raise BadValue(f"answers on a text of {len(pieces)} sentences; split the row first")
+    for count, (text, tokens, offsets) in enumerate(pieces, 1):
+        part = f"{key}.{count}" if key and len(pieces) > 1 else key
+        yield SentenceRecord(tokens, text, offsets, part, document, layers, extra, number)
+
+
+def _pieces(text: str, tokens: str, tokenise: Tokeniser) -> list[tuple[str, list[str], Offsets]]:
+    row: dict[str, Any] = {"text": text}
+    if tokens:
+        row["tokens"] = found = _json("tokens", tokens)
+        if isinstance(found, list) and found and isinstance(found[0], list):
+            if not all(len(item) == 3 for item in found if isinstance(item, list)):
+                raise BadValue("tokens are no [token, start, end] each; correct them")
+            row["tokens"] = [item[0] for item in found]
+            row["offsets"] = [item[1:] for item in found]
+    return pieces_of(row, tokenise)
+
+
+def _layers(row: Sequence[str], table: _Table, tokens: list[str]) -> dict[str, Layer]:
+    layers: dict[str, Layer] = {}
+    for place, spec in sorted(table.layers.items(), key=lambda item: item[1].parent is not None):
+        cell = row[place]
+        if not cell:
+            continue
+        if spec.kind == "classes":
+            layers[spec.name] = Layer("classes", cell)
+            continue
+        spans = layers[spec.parent].value if spec.parent in layers else None
+        layers[spec.name] = layer_of(
+            spec.name,
+            spec.kind,
+            _json(table.headings[place], cell),
+            tokens,
+            parent=spec.parent or None,
+            parent_spans=spans,
+        )
+    return layers
+
+
+def _json(name: str, cell: str) -> Any:
+    try:
+        return orjson.loads(cell)
+    except orjson.JSONDecodeError as error:
+        raise BadValue(f"{name}: no JSON ({error}): {cell[:40]!r}; correct the cell") from error
+
+
+ABOUT = ("source", "confidence")  # columns beside an answer
+
+
+def render_table(
+    records: Iterable[ExportRecord],
+    placement: Placement,
+    options: WriteOptions,
+    *,
+    dialect: type[csv.Dialect],
+) -> Iterator[str]:
+    """The lines of a table."""
+    buffer = io.StringIO()
+    rows = csv.writer(buffer, dialect)
+    header: list[str] = []
+    text = "text"
+    for group in by_sentence(records):
+        if not header:
+            kept = placement.kept(group[0])
+            text = kept.get("text", "text")
+            header = _header(kept, placement, options)
+            rows.writerow(header)
+        cells = _own_cells(group[0].sentence, text) | _answer_cells(group, placement)
+        _refuse_homeless(cells, header, group[0])
+        row = [cells.get(heading, "") for heading in header]
+        if dialect.quoting == csv.QUOTE_NONE and any(c in cell for cell in row for c in "\t\n\r"):
+            raise CannotWrite(
+                f"{describe(group[0])}: a tab or line end in its text or labels, which TSV cannot "
+                "hold; write csv or jsonl instead"
+            )
+        rows.writerow(row)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+def _header(kept: Extra, placement: Placement, options: WriteOptions) -> list[str]:
+    """The columns that the first sentence came with, and those of the tasks after them."""
+    header = list(kept.get("columns", OWN))
+    if "tokens" not in header and any(spec.kind != "classes" for spec in placement.specs):
+        header.append("tokens")
+    wanted = [
+        heading_of(spec, person)
+        for spec in placement.specs
+        for person in options.annotators or ("",)
+    ]
+    if options.has_sources:
+        wanted += [f"{spec.name}: {what}" for spec in placement.specs for what in ABOUT]
+    wanted += [heading_of(spec, "") for spec in _kept_specs(kept)]
+    return header + [heading for heading in wanted if heading not in header]
+
+
+def _own_cells(sentence: SentenceRecord, text: str) -> dict[str, str]:
+    return {
+        "id": sentence.key,
+        "document": sentence.document,
+        text: sentence.text,
+        "tokens": _tokens_cell(sentence),
+    }
+
+
+def _tokens_cell(sentence: SentenceRecord) -> str:
+    """The tokens as JSON, nothing where white space tells them."""
+    if (sentence.tokens, sentence.offsets) == whitespace_tokens(sentence.text):
+        return ""
+    if are_located(sentence):
+        return orjson.dumps(sentence.tokens).decode()
+    pairs = zip(sentence.tokens, sentence.offsets, strict=True)
+    return orjson.dumps([[token, start, end] for token, (start, end) in pairs]).decode()
+
+
+def _answer_cells(group: Sequence[ExportRecord], placement: Placement) -> dict[str, str]:
+    """The answers of everybody, and the layers that no task has taken, by heading."""
+    specs = {spec.name: spec for spec in placement.specs}
+    cells = {}
+    for record in group:
+        for name, value in placement.answers(record).items():
+            cells[heading_of(specs[name], record.annotator)] = _cell(value)
+    for name in specs:
+        task = placement.task_of.get(name, "")
+        if task in group[0].sources:
+            cells[f"{name}: source"] = group[0].sources[task]
+        if task in group[0].confidences:
+            cells[f"{name}: confidence"] = f"{group[0].confidences[task].answer:g}"
+    kept = placement.kept(group[0])
+    for spec in _kept_specs(kept):
+        cells[heading_of(spec, "")] = _cell(kept["layers"][spec.name])
+    return cells
+
+
+def _kept_specs(kept: Extra) -> list[TaskSpec]:
+    parents = kept.get("parents", {})
+    return [
+        layer_spec(
+            name, "relations" if name in parents else kind_of(name, value), parents.get(name)
+        )
+        for name, value in kept.get("layers", {}).items()
+    ]
+
+
+def _cell(value: Answer) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _refuse_homeless(cells: dict[str, str], header: Sequence[str], record: ExportRecord) -> None:
+    homeless = [
+        name
+        for name, cell in cells.items()
+        if cell and name not in header and not name.endswith(tuple(f": {what}" for what in ABOUT))
+    ]
+    if homeless and homeless != ["tokens"]:
+        raise CannotWrite(
+            f"{describe(record)} has {', '.join(homeless)}, but the table begun with the columns "
+            f"{', '.join(header)}; export the corpora one by one, or write jsonl"
+        )
+
+
 CSV = Format(
     name="csv",
     title="CSV, one sentence a row",
     suffixes=(".csv",),
-    kinds=frozenset(KINDS),
+    kinds=LAYER_KINDS,
     is_open=True,
+    loose_kind="classes",
     parse=partial(parse_table, name="csv", dialect=Commas),
     render=partial(render_table, dialect=Commas),
     looks_like=partial(_first_line_has, ","),
     media_type="text/csv; charset=utf-8",
 )
 
+
 TSV = Format(
     name="tsv",
     title="TSV, one sentence a row",
     suffixes=(".tsv", ".tab"),
-    kinds=frozenset(KINDS),
+    kinds=LAYER_KINDS,
     is_open=True,
+    loose_kind="classes",
     parse=partial(parse_table, name="tsv", dialect=Tabs),
     render=partial(render_table, dialect=Tabs),
     looks_like=partial(_first_line_has, "\t"),

@@ -14,9 +14,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.formats.characters import Link, Region, relations_layer, spans_layer
 from annotation.formats.format import Format
-from annotation.formats.jsonlines import (
+from annotation.formats.json_stream import (
     BadValue,
     dump_line,
     key_of,
@@ -26,20 +25,23 @@ from annotation.formats.jsonlines import (
     storable,
     text_key_of,
 )
+from annotation.formats.layers import Placement
 from annotation.formats.offsets import character_spans
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
 from annotation.formats.records import (
     ExportRecord,
     Extra,
     Layer,
-    LayerSpec,
     Offsets,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    WriteOptions,
+    classes_layer,
+    layer_spec,
 )
-from annotation.formats.tokenising import tokeniser_for
+from annotation.formats.regions import Link, Region, relations_layer, spans_layer
+from annotation.formats.source import Source
+from annotation.formats.tokenisation import tokeniser_for
 
 NAME = "doccano"
 _OWN = {"id", "tokens", "offsets", "document", "annotator"}
@@ -104,9 +106,9 @@ def _layers(row: dict[str, Any], sentence: Sentence, has_classes: bool) -> dict[
             links = [_link(item) for item in _list("relations", row["relations"])]
             layers["relations"] = relations_layer("relations", links, "entities", regions, sentence)
     if classes:
-        if len(_list("cats", classes)) != 1 or not isinstance(classes[0], str) or not classes[0]:
-            raise BadValue(f"{str(classes)[:60]} is not one class; a text has one class here")
-        layers["cats"] = Layer("classes", classes[0])
+        if not all(isinstance(label, str) and label for label in _list("cats", classes)):
+            raise BadValue(f"{str(classes)[:60]} are no classes; each is a string")
+        layers["cats"] = classes_layer(classes)
     return layers
 
 
@@ -177,7 +179,7 @@ def _labels(record: ExportRecord, placement: Placement, kept: Extra) -> dict[str
     if links is not None:
         labels["relations"] = _links(links, spans or [])
     if value is not None:
-        labels["cats" if "entities" in layers else "label"] = [value]
+        labels["cats" if "entities" in layers else "label"] = placement.choices("cats", value)
     return labels
 
 
@@ -195,9 +197,9 @@ FORMAT = Format(
     suffixes=(".jsonl",),
     kinds=frozenset(("spans", "classes", "relations")),
     layers=(
-        LayerSpec("entities", "spans"),
-        LayerSpec("cats", "classes"),
-        LayerSpec("relations", "relations", "entities"),
+        layer_spec("entities", "spans"),
+        layer_spec("cats", "classes"),
+        layer_spec("relations", "relations", "entities"),
     ),
     parse=parse,
     render=render,

@@ -4,25 +4,28 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from annotation.formats.checking import checked
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement, place
+from annotation.formats.layers import Placement, place
 from annotation.formats.records import (
     ExportRecord,
     Extra,
-    LayerSpec,
+    FormatError,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    Unreadable,
+    WriteOptions,
 )
 from annotation.formats.schemes import require_scheme
-from mtl_engine.types import Kind
+from annotation.formats.source import Source
+from mtl_engine.kinds import TaskSpec
 
 BYTE_ORDER_MARK = "\ufeff"
+
 
 Parse = Callable[[Source, ReadOptions], Iterator[SentenceRecord | Problem]]
 Render = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[str]]
 RenderBytes = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[bytes]]
+Item = SentenceRecord | Problem
 
 
 @dataclass(frozen=True)
@@ -30,18 +33,19 @@ class Format:
     """A file format.
 
     ``layers`` are the layers it has by definition; a format without any (``is_open``) takes every
-    task of the ``kinds`` it carries under the task's own name.
+    task whose layer is among the ``kinds`` it carries, under the task's own name.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
-    kinds: frozenset[Kind]
-    parse: Parse
+    kinds: frozenset[str]
+    parse: Parse | None  # None: a format that other programs read, not this one
     render: Render | RenderBytes
     looks_like: Callable[[str], bool]  # whether a file that begins so may be in this format
-    layers: tuple[LayerSpec, ...] = ()
+    layers: tuple[TaskSpec, ...] = ()
     is_open: bool = False
+    loose_kind: str = ""  # of layers that may be there by chance: somebody says whose they are
     keeps_keys: bool = True  # what a file of this format tells about a sentence besides answers
     keeps_documents: bool = True
     keeps_text: bool = True  # else the tokens are joined by spaces
@@ -51,6 +55,8 @@ class Format:
         self, stream: BinaryIO, *, file_name: str, options: ReadOptions | None = None
     ) -> Iterator[SentenceRecord | Problem]:
         """The sentences of a file in its order, and a problem for each that cannot be had."""
+        if self.parse is None:
+            raise FormatError(f"Format {self.name} is written for other programs and not read.")
         options = options or ReadOptions()
         require_scheme(options.scheme)
         source = Source(stream, file_name=file_name, options=options)
@@ -86,3 +92,49 @@ class Format:
         if parents:
             kept["parents"] = parents
         return {self.name: kept}
+
+
+def checked(items: Iterator[Item], source: Source) -> Iterator[Item]:
+    """The items, with a problem instead of each sentence that no format may hold.
+
+    Ids must differ within a file, sentences have 1 to ``sentence_tokens`` tokens, a file has at
+    least one sentence, and after ``problems`` problems reading stops.
+    """
+    limits = source.options.limits
+    seen: set[int] = set()  # hashes: a million ids as strings would not be flat memory
+    n_items = n_problems = 0
+    try:
+        for item in items:
+            n_items += 1
+            if isinstance(item, SentenceRecord):
+                message = _fault(item, limits.sentence_tokens, seen)
+                if message is None:
+                    yield item
+                    continue
+                item = source.problem(item.line, message)
+            yield item
+            n_problems += 1
+            if n_problems >= limits.problems:
+                yield source.problem(item.line, f"{n_problems} problems; the rest was not read")
+                return
+    except Unreadable as stop:
+        yield stop.problem
+        return
+    if not n_items:
+        yield source.problem(1, "no sentence in the file; is it empty, or of another format?")
+
+
+def _fault(record: SentenceRecord, most: int, seen: set[int]) -> str | None:
+    if not record.tokens:
+        return f"a sentence without tokens, {record.text[:40]!r}; remove it"
+    if len(record.tokens) > most:
+        return (
+            f"a sentence of {len(record.tokens):,} tokens, at most {most:,} are allowed; "
+            "split it into sentences"
+        )
+    if record.key:
+        before = len(seen)
+        seen.add(hash(record.key))
+        if len(seen) == before:
+            return f"id {record.key!r} occurs a second time in this file; ids must differ"
+    return None

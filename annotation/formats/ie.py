@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from annotation.formats.format import Format
-from annotation.formats.jsonlines import (
+from annotation.formats.json_stream import (
     BadValue,
     dump_line,
     key_of,
@@ -23,20 +23,20 @@ from annotation.formats.jsonlines import (
     objects,
     storable,
 )
+from annotation.formats.layers import Placement, by_sentence
 from annotation.formats.offsets import join_tokens
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
     Extra,
     Layer,
-    LayerSpec,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    WriteOptions,
+    layer_spec,
 )
-from annotation.formats.sidebyside import by_sentence
+from annotation.formats.source import Source
 
 NAME = "ie"
 FIELDS = {"entities": "ner", "relations": "relations"}  # layer -> field
@@ -250,7 +250,7 @@ FORMAT = Format(
     title="IE-JSONL (DyGIE), entities and relations",
     suffixes=(".jsonl", ".json"),
     kinds=frozenset(("spans", "relations")),
-    layers=(LayerSpec("entities", "spans"), LayerSpec("relations", "relations", "entities")),
+    layers=(layer_spec("entities", "spans"), layer_spec("relations", "relations", "entities")),
     parse=parse,
     render=render,
     looks_like=lambda head: head.lstrip().startswith("{") and '"sentences"' in head[:2000],

@@ -1,11 +1,13 @@
-"""Files with one JSON object a line, and what formats made of JSON have in common."""
+"""Files of JSON, one object per line or one long array, and what formats made of JSON share."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import orjson
 
-from annotation.answers import AnswerRules, check_answer, normalise_answer
 from annotation.formats.offsets import (
     Misaligned,
     are_located,
@@ -13,13 +15,25 @@ from annotation.formats.offsets import (
     join_tokens,
     locate_tokens,
 )
-from annotation.formats.opening import Source
-from annotation.formats.records import Layer, Offsets, Problem, SentenceRecord
-from annotation.formats.tokenising import TextTooLong, Tokeniser
-from mtl_engine.types import KINDS, Kind
+from annotation.formats.records import (
+    LAYER_KINDS,
+    Layer,
+    Offsets,
+    Problem,
+    SentenceRecord,
+    layer_spec,
+)
+from annotation.formats.source import Source
+from annotation.formats.tokenisation import TextTooLong, Tokeniser
+from mtl_engine.kinds import KINDS
 
-_KIND_OF_WIDTH: dict[int, Kind] = {2: "tree", 3: "spans", 5: "relations"}
-_RULES = {kind: AnswerRules(kind, labels=(), is_open=True, is_nested=True) for kind in KINDS}
+_KIND_OF_WIDTH = {2: "tree", 3: "spans", 5: "relations"}
+_ANY = {  # what any task of a kind would take
+    kind: replace(layer_spec("", kind), is_open=True, is_nested=True) for kind in LAYER_KINDS
+}
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NEAR_END = 16  # a cut number, literal or escape fails this close to the end of what was read
 
 
 class BadValue(ValueError):
@@ -127,7 +141,7 @@ def sentence_fields(sentence: SentenceRecord, text_key: str = "text") -> dict[st
 
 def layer_of(
     name: str,
-    kind: Kind,
+    kind: str,
     value: Any,
     tokens: Sequence[str],
     *,
@@ -135,13 +149,13 @@ def layer_of(
     parent_spans: Sequence[Sequence[Any]] | None = None,
 ) -> Layer:
     """A layer with a checked answer in canonical order; raises BadValue."""
-    for problem in check_answer(_RULES[kind], value, tokens, parent_spans):
+    for problem in _ANY[kind].check(value, tokens, parent_spans):
         place = f"{name}[{problem.path}]" if problem.path else name
         raise BadValue(f"{place}: {problem.message} Correct the answer.")
-    return Layer(kind, normalise_answer(kind, value), parent)
+    return Layer(kind, KINDS[kind].canonical(value), parent)
 
 
-def kind_of(name: str, value: Any) -> Kind:
+def kind_of(name: str, value: Any) -> str:
     """The kind of answer that a value looks like; an empty list is spans."""
     if isinstance(value, str):
         return "classes"
@@ -170,3 +184,110 @@ def storable(fields: dict[str, Any]) -> dict[str, Any]:
 def dump_line(value: Any) -> str:
     """A value as one line of JSON."""
     return orjson.dumps(value).decode() + "\n"
+
+
+def elements(source: Source) -> Iterator[tuple[int, Any]]:
+    """Every element of the file's array with the line it begins on; one object counts as one.
+
+    Gives up the file where it is no JSON.
+    """
+    yield from _Reader(source).elements()
+
+
+class _Reader:
+    """A window on the text that moves over the array."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._chunks = source.chunks()
+        self._text = ""
+        self._at = 0
+        self._line = 1
+        self._decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+
+    def elements(self) -> Iterator[tuple[int, Any]]:
+        first = self._peek()
+        if first == "{":
+            yield self._element()
+        elif first == "[":
+            self._step()
+            while self._peek() not in ("]", ""):
+                yield self._element()
+                if self._peek() == ",":
+                    self._step()
+                elif self._peek() != "]":
+                    self._refuse(f"no , or ] after an element: {self._text[self._at :][:20]!r}")
+            if self._peek() == "":
+                self._refuse("the array does not end; the file was cut")
+            self._step()
+        elif first:
+            self._refuse(f"a JSON array or object is expected, not {self._text[:20]!r}")
+        if self._peek():
+            self._refuse(f"more after the end: {self._text[self._at :][:20]!r}")
+
+    def _peek(self) -> str:
+        """The next character that is no white space, "" at the end."""
+        while True:
+            end = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            self._move(end)
+            if self._at < len(self._text) or not self._read_on(1):
+                return self._text[self._at : self._at + 1]
+
+    def _step(self) -> None:
+        self._at += 1
+
+    def _move(self, to: int) -> None:
+        self._line += self._text.count("\n", self._at, to)
+        self._at = to
+
+    def _element(self) -> tuple[int, Any]:
+        most = self._source.options.limits.item_characters
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                is_cut = error.msg.startswith("Unterminated") or (
+                    error.pos >= len(self._text) - _NEAR_END
+                )
+                size = len(self._text) - self._at
+                if size > most:
+                    self._refuse(f"an element of more than {most:,} characters; split it")
+                if not is_cut or not self._read_on(size):
+                    self._move(max(self._at, min(error.pos, len(self._text))))
+                    self._refuse(f"no JSON ({error.msg}): {self._text[self._at :][:20]!r}")
+                continue
+            except (ValueError, RecursionError) as error:
+                self._refuse(f"an element that cannot be read ({error})")
+            line, start = self._line, self._at
+            self._check(value, self._text[start:end])
+            self._move(end)
+            return line, value
+
+    def _check(self, value: Any, text: str) -> None:
+        if "\\u0000" in text and has_nul(value):
+            self._refuse("a NUL character, which no text has")
+        if "\\ud" in text or "\\uD" in text:
+            try:
+                json.dumps(value, ensure_ascii=False).encode()
+            except UnicodeEncodeError:
+                self._refuse("half a surrogate pair (\\ud800 to \\udfff), which is no character")
+
+    def _read_on(self, size: int) -> bool:
+        """Whether there was more text; drops what is behind and reads ``size`` more characters."""
+        parts = [self._text[self._at :]]
+        self._at = 0
+        found = 0
+        for chunk in self._chunks:
+            parts.append(chunk)
+            found += len(chunk)
+            if found >= size:
+                break
+        self._text = "".join(parts)
+        return found > 0
+
+    def _refuse(self, message: str) -> NoReturn:
+        self._source.stop(self._line, f"{message}; correct the file")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -8,7 +8,9 @@ missing key. ``parents`` names the spans task of each relations task. ``offsets`
 where they do not follow from text and tokens. Keys of other names are kept and written back.
 
 Several annotators side by side are ``"annotations": {"alice": {...labels...}}`` beside the gold
-``labels``; read without stating the annotator, their layers are called ``ner@alice``.
+``labels``; read without stating the annotator, their layers are called ``ner@alice``. Final
+answers say where they come from under ``sources``, a model's how sure it is under
+``confidences``; neither is read back.
 
 Input may be less: ``text`` alone, or with ``label``, ``labels``, ``entities`` or ``spans`` as
 ``[[start, end, label], ...]`` or ``[{"start", "end", "label"}, ...]`` in characters, or with a
@@ -16,10 +18,10 @@ class as a string under ``label``, ``intent``, ``class``, ``category`` or ``sent
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from annotation.formats.format import Format
-from annotation.formats.jsonlines import (
+from annotation.formats.json_stream import (
     BadValue,
     dump_line,
     key_of,
@@ -31,27 +33,31 @@ from annotation.formats.jsonlines import (
     storable,
     text_key_of,
 )
+from annotation.formats.layers import Placement, by_sentence, name_for
 from annotation.formats.offsets import Misaligned, snap_spans
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
 from annotation.formats.records import (
+    LAYER_KINDS,
     ExportRecord,
     Extra,
     Layer,
     Offsets,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    WriteOptions,
+    classes_layer,
 )
-from annotation.formats.sidebyside import by_sentence, name_for
-from annotation.formats.tokenising import Tokeniser, tokeniser_for
-from mtl_engine.types import KINDS, Kind
+from annotation.formats.source import Source
+from annotation.formats.tokenisation import Tokeniser, tokeniser_for
 
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")
 CLASSES = ("label", "intent", "class", "category", "sentiment")
 _SIMPLE = {*CHARACTER_SPANS, *CLASSES}
-_OWN = {"id", "document", "tokens", "offsets", "labels", "parents", "annotations"}
+_OWN = {
+    *("id", "document", "tokens", "offsets", "labels", "parents", "annotations"),
+    *("sources", "confidences"),
+}
 
 Sentence = tuple[str, list[str], Offsets]
 
@@ -123,7 +129,7 @@ def _answers(
     parents = row.get("parents") or {}
     if not isinstance(parents, dict) or not all(isinstance(p, str) for p in parents.values()):
         raise BadValue(f"parents {str(parents)[:40]} are no object of names; correct them")
-    kinds: dict[str, Kind] = {
+    kinds: dict[str, str] = {
         name: "relations" if name in parents else kind_of(name, value)
         for name, value in answers.items()
     }
@@ -144,7 +150,7 @@ def _answers(
     return layers
 
 
-def _only_spans(name: str, kinds: Mapping[str, Kind]) -> str:
+def _only_spans(name: str, kinds: Mapping[str, str]) -> str:
     spans = [other for other, kind in kinds.items() if kind == "spans"]
     if len(spans) != 1:
         raise BadValue(
@@ -166,7 +172,13 @@ def _simple_layers(row: Mapping[str, Any], sentence: Sentence) -> dict[str, Laye
             value = str(value)
         if key not in layers and isinstance(value, str) and value:
             layers[key] = Layer("classes", value)
+        elif key not in layers and _is_list_of_labels(value):
+            layers[key] = classes_layer(value)
     return layers
+
+
+def _is_list_of_labels(value: Any) -> TypeGuard[list[str]]:
+    return bool(value) and isinstance(value, list) and all(isinstance(x, str) and x for x in value)
 
 
 def _is_list_of_spans(value: Any) -> bool:
@@ -214,6 +226,15 @@ def render(
                 row["labels"] |= answers
         if people:
             row["annotations"] = people
+        sources = group[0].sources
+        if sources:
+            row["sources"] = {name: sources[name] for name in row["labels"] if name in sources}
+        sure = {name: found.to_dict() for name, found in group[0].confidences.items()}
+        if sure:
+            row["confidences"] = {name: sure[name] for name in row["labels"] if name in sure}
+        notes = {name: note for record in group for name, note in record.notes.items()}
+        if notes:
+            row["notes"] = notes
         linked = {**kept.get("parents", {}), **parents}
         if linked:
             row["parents"] = linked
@@ -224,7 +245,7 @@ FORMAT = Format(
     name=NAME,
     title="JSONL, all tasks",
     suffixes=(".jsonl", ".ndjson"),
-    kinds=frozenset(KINDS),
+    kinds=LAYER_KINDS,
     is_open=True,
     parse=parse,
     render=render,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.formats.jsonlines import BadValue, layer_of
+from annotation.formats.json_stream import BadValue, layer_of
 from annotation.formats.offsets import Misaligned, snap_spans
 from annotation.formats.records import Layer, Offsets
 

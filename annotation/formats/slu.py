@@ -12,38 +12,37 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from annotation.formats.columns import (
-    BadRow,
-    count_comments,
-    is_blank,
-    join_rows,
-    read_spans,
-    split_rows,
-    write_spans,
-)
-from annotation.formats.comments import (
     INTENT,
     KEY,
     TEXT,
+    BadRow,
     Comments,
     Template,
+    count_comments,
+    is_blank,
+    join_rows,
     read_comments,
+    read_spans,
+    split_rows,
     write_comments,
+    write_spans,
 )
 from annotation.formats.format import Format
+from annotation.formats.layers import Placement
 from annotation.formats.offsets import Misaligned, join_tokens, locate_tokens
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
 from annotation.formats.records import (
     ExportRecord,
     Extra,
     Layer,
-    LayerSpec,
     Offsets,
     Problem,
+    ReadOptions,
     SentenceRecord,
+    WriteOptions,
+    layer_spec,
 )
 from annotation.formats.schemes import DEFAULT, recognise
+from annotation.formats.source import Source
 
 NAME = "slu"
 _USUAL_COMMENTS: Template = [INTENT]
@@ -119,7 +118,10 @@ def render(
         values = {KEY: sentence.key, INTENT: placement.value(record, "intent")}
         if TEXT in template or sentence.text != " ".join(sentence.tokens):
             values[TEXT] = sentence.text
-        comments = write_comments(record, template, values, document, added=list(values))
+        sources = record.sources if options.has_sources else {}
+        comments = write_comments(
+            record, template, values, document, added=list(values), sources=sources
+        )
         document = sentence.document
         spans = placement.value(record, "slots")
         tags = ["_"] * len(sentence.tokens)
@@ -134,7 +136,7 @@ FORMAT = Format(
     title="SLU-CoNLL, slots and intent",
     suffixes=(".slu", ".conll"),
     kinds=frozenset(("spans", "classes")),
-    layers=(LayerSpec("slots", "spans"), LayerSpec("intent", "classes")),
+    layers=(layer_spec("slots", "spans"), layer_spec("intent", "classes")),
     parse=parse,
     render=render,
     looks_like=lambda head: re.search(r"^[^\t\n]+\t(O|[BI]-[^\t\n]+)\r?$", head, re.M) is not None,

@@ -6,11 +6,17 @@ Blank lines are skipped. Lines are kept as they are, spaces at their ends includ
 from collections.abc import Iterable, Iterator
 
 from annotation.formats.format import Format
-from annotation.formats.opening import Source
-from annotation.formats.options import ReadOptions, WriteOptions
-from annotation.formats.placing import Placement
-from annotation.formats.records import CannotWrite, ExportRecord, Problem, SentenceRecord
-from annotation.formats.tokenising import TextTooLong, tokeniser_for
+from annotation.formats.layers import Placement
+from annotation.formats.records import (
+    CannotWrite,
+    ExportRecord,
+    Problem,
+    ReadOptions,
+    SentenceRecord,
+    WriteOptions,
+)
+from annotation.formats.source import Source
+from annotation.formats.tokenisation import TextTooLong, tokeniser_for
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:

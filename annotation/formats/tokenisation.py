@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from annotation.formats.options import ReadOptions
-from annotation.formats.records import FormatError, Offsets
+from annotation.formats.records import FormatError, Offsets, ReadOptions
 
 WHITESPACE = "whitespace"
+LONGEST_RUN = 20_000  # characters: spaCy's time grows with the square of a word's length
 
 Pieces = Iterator[tuple[str, list[str], Offsets]]  # text, tokens, offsets of each sentence
 Tokeniser = Callable[[str], Pieces]
@@ -53,6 +53,11 @@ def _by_whitespace(text: str) -> Pieces:
 def _by_language(language: str, split: bool) -> Tokeniser:
     def tokenise(text: str) -> Pieces:
         pipeline = _pipeline(language, split)
+        if len(text) > LONGEST_RUN and max(map(len, text.split()), default=0) > LONGEST_RUN:
+            raise TextTooLong(
+                f"more than {LONGEST_RUN:,} characters without a space, which tokeniser "
+                f"'{language}' does not take; break them up, or use the tokeniser 'whitespace'"
+            )
         if len(text) > pipeline.max_length:
             raise TextTooLong(
                 f"a text of {len(text):,} characters, but tokeniser '{language}' takes at most "
@@ -76,8 +81,8 @@ def _pipeline(language: str, split: bool) -> Any:
     spacy = _spacy()
     try:
         pipeline = spacy.blank(language)
-    except ImportError as error:
-        reason = str(error).strip().splitlines()[0]
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise FormatError(
             f"Tokeniser '{language}' cannot be had: {reason} Use 'whitespace', 'xx' (any "
             "language) or a language code of spaCy such as 'en', 'de', 'zh'."

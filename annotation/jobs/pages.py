@@ -1,24 +1,21 @@
 """Work that the worker does: how far it is, and what came out of it."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.corpus_jobs import export_file
-from annotation.errors import Conflict, Refused
+from annotation.accounts.access import get_project
+from annotation.errors import Conflict, NotFound
+from annotation.jobs.insights import get_insight
+from annotation.jobs.kinds import job_response
+from annotation.jobs.selectors import alive_workers, find_paged_job
+from annotation.jobs.services import OPEN, cancel_job
 from annotation.models import Job, Project
-from annotation.pages.frame import render_in_project
-from annotation.pages.import_form import ImportForm, values_of_job
-from annotation.selectors.access import get_project
-from annotation.selectors.jobs import paged_jobs_of
-from annotation.selectors.workers import alive_workers
-from annotation.services.jobs import OPEN, cancel_job
+from annotation.web.frame import render_in_project
 
 
 @login_required
@@ -26,19 +23,15 @@ from annotation.services.jobs import OPEN, cancel_job
 @require_GET
 def job_page(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse:
     """Show a job: its progress while it is open, its result afterwards."""
-    project, job = _find(request, project_id, job_id)
-    if job.kind == Job.Kind.ADVICE:
-        return redirect("advice", project.pk)
-    context: dict[str, Any] = {
+    project, job = find(request, project_id, job_id)
+    response = job_response(request, project, job)
+    if response is not None:
+        return response
+    context = {
         "job": job,
         "is_open": job.state in OPEN,
         "is_worker_alive": alive_workers(timezone.now()).exists(),
     }
-    if job.kind == Job.Kind.IMPORT and job.result:
-        values = values_of_job(job.arguments)
-        context["report"] = job.result
-        context["form"] = ImportForm(initial=values, project=project, user=request.user)
-        return render_in_project(request, "annotation/import_report.html", project, "data", context)
     return render_in_project(request, "annotation/job.html", project, "data", context)
 
 
@@ -47,7 +40,7 @@ def job_page(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse
 @require_GET
 def job_progress(request: HttpRequest, project_id: int, job_id: int) -> JsonResponse:
     """Return how far a job is, for a page that asks again and again."""
-    _, job = _find(request, project_id, job_id)
+    _, job = find(request, project_id, job_id)
     return JsonResponse(
         {
             "state": job.state,
@@ -64,7 +57,7 @@ def job_progress(request: HttpRequest, project_id: int, job_id: int) -> JsonResp
 @require_POST
 def cancel(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse:
     """Stop a job at its next safe point."""
-    project, job = _find(request, project_id, job_id)
+    project, job = find(request, project_id, job_id)
     try:
         cancel_job(job=job, now=timezone.now())
     except Conflict as refusal:
@@ -72,19 +65,15 @@ def cancel(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse:
     return redirect("job", project.pk, job.pk)
 
 
-@login_required
-@require_GET
-def job_file(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse | FileResponse:
-    """Send the file of a finished export."""
-    project, job = _find(request, project_id, job_id)
-    try:
-        path = export_file(job)
-    except Refused as refusal:
-        messages.error(request, str(refusal))
-        return redirect("export", project.pk)
-    return FileResponse(path.open("rb"), as_attachment=True, filename=path.name)
+def insight_response(request: HttpRequest, project: Project, job: Job) -> HttpResponse:
+    """Go to the page that shows the insight of a job."""
+    return redirect(get_insight(job.arguments["insight"]).page, project.pk)
 
 
-def _find(request: HttpRequest, project_id: int, job_id: int) -> tuple[Project, Job]:
+def find(request: HttpRequest, project_id: int, job_id: int) -> tuple[Project, Job]:
+    """Return a job and its project, for members who may follow it."""
     project = get_project(request.user, project_id)
-    return project, get_object_or_404(paged_jobs_of(project), pk=job_id)
+    job = find_paged_job(project, job_id)
+    if job is None:
+        raise NotFound("No such job.")
+    return project, job

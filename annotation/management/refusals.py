@@ -1,5 +1,6 @@
-"""Commands that end with status 1 and plain words when a service refuses."""
+"""What commands share: refusals as plain messages with status 1, and arguments."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -23,3 +24,11 @@ class RefusingCommand(BaseCommand):
             return super().execute(*args, **options)
         except (Refused, FormatError, EngineError, OSError) as error:
             raise CommandError(str(error)) from error
+
+
+def read_mapping(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the layer of each task from TASK=LAYER arguments."""
+    for pair in pairs:
+        if "=" not in pair:
+            raise Refused(f"--map {pair}: write TASK=LAYER.")
+    return dict(pair.split("=", 1) for pair in pairs)

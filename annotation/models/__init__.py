@@ -1,17 +1,23 @@
 """Fields and constraints; what may happen to them is in ``services``."""
 
-from annotation.models.access import Invitation, Membership, Role, SignInAttempt, SignInLink
+from annotation.models.access import (
+    ApiToken,
+    Invitation,
+    Membership,
+    Role,
+    SignInAttempt,
+    SignInLink,
+)
 from annotation.models.answers import (
     Annotation,
     AnnotationVersion,
     Gold,
     GoldVersion,
+    Review,
     Suggestion,
 )
-from annotation.models.api_token import ApiToken
-from annotation.models.corpus import Corpus, Sentence
-from annotation.models.job import Job, Worker
-from annotation.models.project import Label, Project, Task
+from annotation.models.job import Insight, Job, Worker
+from annotation.models.project import Corpus, Label, LogEntry, Project, Sentence, Task
 from annotation.models.queue import Ask, Flag, Lease, Progress, Queue, Submission
 from annotation.models.round import Round
 
@@ -24,14 +30,17 @@ __all__ = [
     "Flag",
     "Gold",
     "GoldVersion",
+    "Insight",
     "Invitation",
     "Job",
     "Label",
     "Lease",
+    "LogEntry",
     "Membership",
     "Progress",
     "Project",
     "Queue",
+    "Review",
     "Role",
     "Round",
     "Sentence",

@@ -9,6 +9,11 @@ class Role(models.TextChoices):
     CURATOR = "curator"
     ANNOTATOR = "annotator"
 
+    def reaches(self, needed: "Role") -> bool:
+        """Return whether this role may do what the needed one may."""
+        ranks = (Role.ANNOTATOR, Role.CURATOR, Role.OWNER)
+        return ranks.index(self) >= ranks.index(needed)
+
 
 class Membership(models.Model):
     """A person's role in a project."""
@@ -63,3 +68,23 @@ class SignInAttempt(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["name", "created_at"], name="attempt_by_name")]
+
+
+class ApiToken(models.Model):
+    """A secret that lets a program act for one person; only its hash is kept."""
+
+    class Scope(models.TextChoices):
+        READ = "read"  # looks, changes nothing
+        PREDICT = "predict"  # asks models, and nothing else
+        ANNOTATE = "annotate"  # and works through the queue
+        MANAGE = "manage"  # and does whatever the person may do
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
+    name = models.CharField(max_length=120)
+    token_hash = models.CharField(max_length=64, unique=True)
+    scope = models.CharField(max_length=10, choices=Scope)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    last_used_on = models.DateField(null=True)

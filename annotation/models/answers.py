@@ -3,8 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.models.corpus import Sentence
-from annotation.models.project import Task
+from annotation.models.project import Sentence, Task
 from annotation.models.round import Round
 
 
@@ -60,6 +59,7 @@ class Gold(models.Model):
         IMPORTED = "imported"
         ADJUDICATED = "adjudicated"
         AGREED = "agreed"
+        REVIEWED = "reviewed"  # a curator looked at a single answer and kept or corrected it
 
     sentence = models.ForeignKey(
         Sentence, on_delete=models.CASCADE, related_name="gold", db_index=False
@@ -108,8 +108,26 @@ class GoldVersion(models.Model):
         ]
 
 
+class Review(models.Model):
+    """A curator's look at one person's answer."""
+
+    class Decision(models.TextChoices):
+        KEPT = "kept"
+        CORRECTED = "corrected"
+        RETURNED = "returned"  # the author is asked to look again
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="reviews")
+    version = models.PositiveIntegerField()  # of the answer that was looked at
+    decision = models.CharField(max_length=9, choices=Decision)
+    remark = models.TextField(blank=True)
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+
 class Suggestion(models.Model):
-    """The newest model's answer to one task on one sentence, offered to a person."""
+    """A machine's answer to one task on one sentence, offered to a person."""
 
     sentence = models.ForeignKey(
         Sentence, on_delete=models.CASCADE, related_name="suggestions", db_index=False
@@ -118,7 +136,7 @@ class Suggestion(models.Model):
     value = models.JSONField()
     confidence = models.FloatField(null=True)  # of the whole answer, in [0, 1]
     details = models.JSONField(default=dict, blank=True)  # confidence and runners-up of each item
-    source = models.CharField(max_length=60)  # "import" or a model's name
+    source = models.CharField(max_length=60)  # "model", "import", or what else it is called
     round = models.ForeignKey(
         Round, null=True, on_delete=models.CASCADE, related_name="suggestions"
     )
@@ -126,5 +144,7 @@ class Suggestion(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["sentence", "task"], name="one_suggestion_a_task")
+            models.UniqueConstraint(
+                fields=["sentence", "task", "source"], name="one_suggestion_a_source"
+            )
         ]

@@ -6,7 +6,7 @@ from annotation.models.project import Project
 
 
 class Job(models.Model):
-    """Work of a worker as people see it: state, progress, log and result."""
+    """Work of a worker, and the queue of it: state, progress, log and result."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -15,14 +15,16 @@ class Job(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    class Kind(models.TextChoices):
+    class Kind(models.TextChoices):  # of this app; apps above register their own
         IMPORT = "import"
         EXPORT = "export"
         ROUND = "round"
-        ADVICE = "advice"
+        INSIGHT = "insight"
+        PREDICT = "predict"
+        SUGGEST = "suggest"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="jobs")
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(max_length=30)  # see annotation.jobs.kinds
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     arguments = models.JSONField(default=dict)
     stage = models.CharField(max_length=40, blank=True)
@@ -45,8 +47,12 @@ class Job(models.Model):
     class Meta:
         ordering = ["-id"]
         indexes = [
-            models.Index(fields=["heartbeat_at"], condition=Q(state="running"), name="job_running")
+            models.Index(
+                fields=["id"], condition=Q(state__in=["queued", "running"]), name="job_open"
+            )
         ]
+
+    is_resumed = False  # of a claimed job: another worker began it
 
 
 class Worker(models.Model):
@@ -56,3 +62,21 @@ class Worker(models.Model):
     started_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
     busy_with = models.CharField(max_length=120, blank=True)
+    lane = models.CharField(max_length=10, blank=True)  # empty: it takes every job
+    machine = models.CharField(max_length=120, blank=True)  # device, cores and memory
+
+
+class Insight(models.Model):
+    """The newest result of one kind of insight, and what it was computed from."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="insights")
+    name = models.CharField(max_length=40)
+    settings = models.JSONField(default=dict)
+    inputs = models.CharField(max_length=64)  # hash of settings and of what was read
+    result = models.JSONField(default=dict)
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="one_insight_per_name")
+        ]

@@ -1,21 +1,128 @@
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+
+from mtl_engine.settings import Form, SettingField
+
+if TYPE_CHECKING:
+    from annotation.models.access import Role
+
+
+AnyField = TypeVar("AnyField", bound="models.Field[Any, Any]")
+ABOUT, WORK = "Project", "Work"  # headings of the page of settings
+LONGEST = 100_000  # characters of a text without a limit of its own
+
+
+def described(
+    field: AnyField,
+    *,
+    title: str,
+    help: str = "",
+    section: str = WORK,
+    low: float | None = None,
+    high: float | None = None,
+    n_lines: int = 1,
+) -> AnyField:
+    """Make a field of ``Project`` a setting: TOML, REST, form and page are made from it.
+
+    What is described here is no part of migrations; the field itself is.
+    """
+    form: Form = "text"
+    if isinstance(field, models.BooleanField):
+        form = "bool"
+    elif isinstance(field, models.IntegerField):
+        form = "int"
+    field.about = SettingField(  # type: ignore[attr-defined]
+        name="",  # Django tells it later
+        form=form,
+        default=field.get_default(),
+        title=title,
+        help=help,
+        section=section,
+        low=low,
+        high=high,
+        longest=field.max_length or LONGEST,
+        n_lines=n_lines,
+        is_filled=form == "text" and not field.blank,
+    )
+    return field
+
+
+def project_settings() -> tuple[SettingField, ...]:
+    """Return what can be set about a project besides its name, in the order of its fields."""
+    return tuple(
+        replace(about, name=field.name)
+        for field in Project._meta.fields
+        if (about := getattr(field, "about", None)) is not None
+    )
 
 
 class Project(models.Model):
     """A set of sentences, the tasks wanted on them, and the people who work on it."""
 
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        PAUSED = "paused"  # nothing is handed out; everything else works
+        ARCHIVED = "archived"  # read-only, and out of the list
+
+    role: "Role | None" = None  # of whoever opened it; accounts.access says so
+
     name = models.CharField(max_length=120, unique=True)
-    description = models.TextField(blank=True)
-    guidelines = models.TextField(blank=True)
-    language = models.CharField(max_length=16, default="en")
-    overlap = models.PositiveSmallIntegerField(default=1)  # answers wanted on each ask
-    lease_minutes = models.PositiveSmallIntegerField(default=15)
-    shows_suggestions = models.BooleanField(default=True)
-    accepts_on_submit = models.BooleanField(default=False)  # unchecked suggestions count
-    shows_working_styles = models.BooleanField(default=False)
+    description = described(
+        models.TextField(blank=True), title="Description", section=ABOUT, n_lines=2
+    )
+    language = described(
+        models.CharField(max_length=16, default="en"),
+        title="Language",
+        help="The code of the language: en, de, zh, ... or xx for any.",
+        section=ABOUT,
+    )
+    guidelines = described(
+        models.TextField(blank=True),
+        title="Guidelines",
+        help="How to decide in doubt. Annotators open them beside the sentence; each task may "
+        "have its own as well.",
+        section=ABOUT,
+        n_lines=8,
+    )
+    overlap = described(
+        models.PositiveSmallIntegerField(default=1),
+        title="Answers per sentence",
+        help="How many people answer the same sentence. Two measure agreement and feed "
+        "adjudication, at twice the time. It holds at once, also for what is asked now.",
+        low=1,
+        high=100,
+    )
+    lease_minutes = described(
+        models.PositiveSmallIntegerField(default=15),
+        title="Minutes to keep",
+        help="How long a sentence waits for somebody who went away before another person gets "
+        "it. It is renewed while the page is open. From the next sentence that is opened.",
+        low=1,
+        high=1440,
+    )
+    shows_suggestions = described(
+        models.BooleanField(default=True),
+        title="Show the model's suggestions",
+        help="Suggestions save time but pull answers their way; a share of sentences is shown "
+        "without them, so that the pull is measured. From the next sentence that is opened.",
+    )
+    accepts_on_submit = described(
+        models.BooleanField(default=False),
+        title="Suggestions that nobody checked count as answers",
+        help="Faster, and less careful. Off: only what a person accepted or made counts.",
+    )
+    shows_working_styles = described(
+        models.BooleanField(default=False),
+        title="Show working styles",
+        help="Curators see how people work, as mixtures of shared habits. Tell your annotators "
+        "before you switch this on.",
+    )
     round_defaults = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=8, choices=State, default=State.ACTIVE, db_default="active")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -34,39 +141,26 @@ class Project(models.Model):
 class Task(models.Model):
     """One question asked of every sentence."""
 
-    class Kind(models.TextChoices):
-        SPANS = "spans"
-        TAGS = "tags"
-        CLASSES = "classes"
-        TREE = "tree"
-        RELATIONS = "relations"
-
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tasks")
     name = models.CharField(max_length=60)
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(max_length=40)  # of ``mtl_engine.kinds.KINDS``
     position = models.PositiveSmallIntegerField(default=0)
-    parent = models.ForeignKey(
+    parent = models.ForeignKey(  # the task whose answers it links, where its kind links any
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
     )
     is_open = models.BooleanField(default=False)  # the label set grows on import
     is_nested = models.BooleanField(default=False)  # spans may overlap
     pairs = models.JSONField(default=dict, blank=True)  # relation -> [[from label, to label], ...]
     guidelines = models.TextField(blank=True)
+    is_hidden = models.BooleanField(
+        default=False, db_default=False
+    )  # no longer asked, trained or exported
     target_score = models.FloatField(null=True, blank=True)
 
     class Meta:
         ordering = ["position", "id"]
         constraints = [
             models.UniqueConstraint(fields=["project", "name"], name="task_name_once_a_project"),
-            models.CheckConstraint(
-                condition=Q(kind="relations", parent__isnull=False)
-                | (~Q(kind="relations") & Q(parent__isnull=True)),
-                name="only_relations_have_a_parent",
-            ),
-            models.CheckConstraint(
-                condition=Q(kind__in=["spans", "tags", "classes", "tree", "relations"]),
-                name="task_kind_is_known",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -81,6 +175,10 @@ class Label(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     colour = models.PositiveSmallIntegerField(default=0)  # index into the 12 hues x 6 patterns
     key = models.CharField(max_length=16, blank=True)
+    description = models.TextField(blank=True, default="", db_default="")
+    is_retired = models.BooleanField(
+        default=False, db_default=False
+    )  # kept in old answers, no longer offered
 
     class Meta:
         ordering = ["position", "id"]
@@ -91,3 +189,93 @@ class Label(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class LogEntry(models.Model):
+    """One thing that somebody did; written once, never changed but to mark it as undone.
+
+    ``project`` is empty for acts on the server as a whole, and becomes empty when the project is
+    deleted: its name in ``details`` is then all that is left of it.
+    """
+
+    project = models.ForeignKey(
+        Project, null=True, on_delete=models.SET_NULL, related_name="log", db_index=False
+    )
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    action = models.CharField(max_length=40)  # "label.merged"
+    details = models.JSONField(default=dict)  # what people read: names and counts, no answers
+    undo = models.JSONField(null=True)  # what is needed to take it back
+    undone_by = models.OneToOneField("self", null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField()
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write a new entry; an old one is never changed, but that it was undone is noted."""
+        if self.pk is not None and kwargs.get("update_fields") != ["undone_by"]:
+            raise ValueError("An entry of the log is never changed.")
+        super().save(*args, **kwargs)
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "-id"], name="log_of_a_project")]
+
+
+class Corpus(models.Model):
+    """One import into a project, for example a domain."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="corpora")
+    name = models.CharField(max_length=200)
+    format = models.CharField(max_length=30)
+    file_name = models.CharField(max_length=255, blank=True)
+    file_hash = models.CharField(max_length=64, blank=True)
+    header = models.JSONField(default=dict, blank=True)  # what the file says before its sentences
+    n_sentences = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "corpora"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="corpus_name_once_a_project")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Sentence(models.Model):
+    """Tokens, text and code-point offsets; never changed after import."""
+
+    # Look-ups by project and corpus use the composite indexes below; more would slow imports.
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="sentences", db_index=False
+    )
+    corpus = models.ForeignKey(
+        Corpus, on_delete=models.CASCADE, related_name="sentences", db_index=False
+    )
+    position = models.PositiveIntegerField()  # in its corpus, from 0; gaps where some were deleted
+    key = models.CharField(max_length=200, blank=True)  # the file's own id
+    document = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    tokens = models.JSONField()  # ["It", "works", "."]
+    offsets = models.JSONField()  # [[0, 2], [3, 8], [8, 9]]
+    n_tokens = models.PositiveIntegerField()
+    is_test = models.BooleanField(default=False)  # frozen: never selected, never trained on
+    left_out = models.CharField(
+        max_length=200, blank=True, default="", db_default=""
+    )  # why it is out of the pool; empty = in it
+    extra = models.JSONField(default=dict, blank=True)  # what its format needs to write it back
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "position"], name="sentence_place_once"),
+            models.UniqueConstraint(
+                fields=["corpus", "key"], condition=~Q(key=""), name="sentence_key_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "id"], name="sentence_by_project")]
+
+    def __str__(self) -> str:
+        return self.text[:60]

@@ -2,8 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.models.corpus import Sentence
-from annotation.models.project import Project
+from annotation.models.project import Project, Sentence
 from annotation.models.round import Round
 
 
@@ -78,9 +77,19 @@ class Lease(models.Model):
         SUBMITTED = "submitted"
         SKIPPED = "skipped"
         REOPENED = "reopened"  # submitted, and being changed
+        LATER = "later"  # the place is free; it comes back when all else is done
 
+    class SkipKind(models.TextChoices):
+        NOT_A_SENTENCE = "not_a_sentence"
+        WRONG_LANGUAGE = "wrong_language"
+        BROKEN = "broken"
+        UNCLEAR = "unclear"
+        OTHER = "other"
+
+    UNUSABLE = (SkipKind.NOT_A_SENTENCE, SkipKind.WRONG_LANGUAGE, SkipKind.BROKEN)
     IN_HAND = (State.LIVE, State.REOPENED)
     FINISHED = (State.SUBMITTED, State.SKIPPED, State.REOPENED)
+    NOT_OFFERED = (*FINISHED, State.LATER)
 
     ask = models.ForeignKey(Ask, on_delete=models.CASCADE, related_name="leases", db_index=False)
     project = models.ForeignKey(
@@ -93,7 +102,11 @@ class Lease(models.Model):
     state = models.CharField(max_length=9, choices=State)
     claimed_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    skip_kind = models.CharField(
+        max_length=16, blank=True, default="", db_default="", choices=SkipKind
+    )
     skip_reason = models.TextField(blank=True)
+    note = models.TextField(blank=True, default="", db_default="")  # on the answer, for curators
     draft = models.JSONField(null=True)
     draft_version = models.PositiveIntegerField(default=0)
     draft_saved_at = models.DateTimeField(null=True)
@@ -111,7 +124,13 @@ class Lease(models.Model):
         indexes = [
             models.Index(
                 fields=["project", "expires_at"], condition=Q(state="live"), name="lease_live"
-            )
+            ),
+            models.Index(
+                fields=["project", "annotator"],
+                condition=Q(state__in=["skipped", "later"]),
+                name="lease_not_done",
+            ),
+            models.Index(fields=["ask"], condition=~Q(note=""), name="lease_with_note"),
         ]
 
 
@@ -172,13 +191,29 @@ class Progress(models.Model):
 
 
 class Flag(models.Model):
-    """A person's remark that something is wrong with a sentence."""
+    """A person's remark that something is wrong with a sentence, and what became of it."""
+
+    class Outcome(models.TextChoices):
+        ANSWERED = "answered"
+        CORRECTED = "corrected"  # gold was changed
+        LEFT_OUT = "left_out"  # the sentence is out of the pool
+        CLOSED = "closed"  # nothing to do
 
     sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="flags")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     comment = models.TextField()
     created_at = models.DateTimeField()
+    outcome = models.CharField(
+        max_length=10, blank=True, default="", db_default="", choices=Outcome
+    )
+    answer = models.TextField(blank=True, default="", db_default="")  # of a curator, to the author
     resolved_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField(null=True)  # when the author saw what became of it
     resolved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+
+    @classmethod
+    def open_in(cls, project: Project) -> "models.QuerySet[Flag]":
+        """Return the flags of a project that wait for a curator."""
+        return cls.objects.filter(sentence__project=project, resolved_at__isnull=True)

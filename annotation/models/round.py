@@ -1,8 +1,15 @@
+import secrets
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from annotation.models.project import Project
+
+
+def new_folder() -> str:
+    """Return the name of a round's folder: nobody guesses it, and no other round gets it."""
+    return secrets.token_hex(16)
 
 
 class Round(models.Model):
@@ -27,6 +34,10 @@ class Round(models.Model):
     stages = models.JSONField(default=dict)  # what each finished stage found; kept when resumed
     manifest = models.JSONField(default=dict)  # what is needed to replay it to the same asks
     message = models.TextField(blank=True)  # why it failed and what to do
+    folder = models.CharField(max_length=40, default=new_folder, db_default="")  # of its files
+    files = models.JSONField(
+        default=dict, db_default={}
+    )  # digests by path of what lies in the store
     n_resumed = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -38,6 +49,9 @@ class Round(models.Model):
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="round_number_once"),
+            models.UniqueConstraint(
+                fields=["folder"], condition=~Q(folder=""), name="round_folder_once"
+            ),
             models.UniqueConstraint(
                 fields=["project"],
                 condition=Q(state__in=["queued", "training", "scoring", "selecting"]),

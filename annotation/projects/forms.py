@@ -5,22 +5,36 @@ from typing import Any
 
 from django import forms
 
-from annotation.answers import Problem
+from annotation.errors import Problem
+from mtl_engine.kinds import KINDS
 
-KINDS = (
-    ("spans", "Spans: mark words, as names or slots"),
-    ("tags", "Tags: one label for every word"),
-    ("classes", "Classes: one label for the sentence"),
-    ("tree", "Tree: the head of every word"),
-    ("relations", "Relations: links between spans"),
-)
+HUES = tuple("blue orange green rose olive violet brick moss sky umber slate teal".split(" "))
+PATTERNS = ("solid", "double", "hatched", "battlement", "comb", "beads")
+
+
+class KindSelect(forms.Select):
+    """Kinds that say, each in its option, which fields of the row a task of the kind has."""
+
+    def create_option(self, name: str, value: Any, *rest: Any, **more: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *rest, **more)
+        kind = KINDS.get(str(value))
+        if kind is not None:
+            option["attrs"] |= {
+                "data-nests": kind.may_nest,
+                "data-links": kind.parent_kind or False,
+            }
+        return option
 
 
 class TaskForm(forms.Form):
     """One task; which of its values fit together is checked where projects are read."""
 
     name = forms.CharField(max_length=60, required=False)
-    kind = forms.ChoiceField(choices=KINDS, required=False)
+    kind = forms.ChoiceField(
+        choices=lambda: [(kind.name, kind.title) for kind in KINDS.annotated()],
+        required=False,
+        widget=KindSelect,
+    )
     labels = forms.CharField(
         required=False,
         widget=forms.Textarea({"rows": 5, "spellcheck": "false", "class": "mono"}),
@@ -56,8 +70,8 @@ def rows_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
 def tasks_of(formset: "forms.BaseFormSet[TaskForm]") -> list[dict[str, Any]]:
     """Return the tasks of a valid form as a project's description has them."""
     filled = [form.cleaned_data for form in formset if form.cleaned_data]
-    spans = [row["name"] for row in filled if row["kind"] == "spans"]
-    return [task_of(row, spans) for row in filled]
+    tasks = [(row["name"], row["kind"]) for row in filled]
+    return [task_of(row, tasks) for row in filled]
 
 
 def show_problems(formset: "forms.BaseFormSet[TaskForm]", problems: list[Problem]) -> list[Problem]:
@@ -76,8 +90,8 @@ def show_problems(formset: "forms.BaseFormSet[TaskForm]", problems: list[Problem
     return others
 
 
-def task_of(row: Mapping[str, Any], spans: list[str]) -> dict[str, Any]:
-    """Return one task as a project's description has it; spans are the tasks it may link."""
+def task_of(row: Mapping[str, Any], tasks: list[tuple[str, str]]) -> dict[str, Any]:
+    """Return one task as a project's description has it; ``tasks`` (name, kind) it may link."""
     task = {
         "name": row["name"],
         "kind": row["kind"],
@@ -86,9 +100,22 @@ def task_of(row: Mapping[str, Any], spans: list[str]) -> dict[str, Any]:
     }
     if row["open"]:
         task["open"] = True
-    if row["kind"] == "spans":
+    if row["kind"] not in KINDS:
+        return task
+    kind = KINDS[row["kind"]]
+    if kind.may_nest:
         task["nested"] = row["nested"]
-    if row["kind"] == "relations":
-        task["parent"] = row["parent"] or (spans[0] if len(spans) == 1 else "")
+    if kind.parent_kind is not None:
+        parents = [name for name, of_kind in tasks if of_kind == kind.parent_kind]
+        task["parent"] = row["parent"] or (parents[0] if len(parents) == 1 else "")
         task["pairs"] = row["pairs"] or {}
     return task
+
+
+def colour_name(index: int) -> str:
+    """Return a colour of the palette as its hue and its pattern: 13 -> orange, hatched."""
+    turn, hue = divmod(index, len(HUES))
+    return f"{HUES[hue]}, {PATTERNS[(index + turn) % len(PATTERNS)]}"
+
+
+COLOURS = tuple((i, colour_name(i)) for i in range(len(HUES) * len(PATTERNS)))

@@ -1,14 +1,111 @@
-"""How far projects are: sentences, and answers to each task."""
+"""Projects as pages, commands and REST read them: by name, in words, and how far they are."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import Count, Exists, OuterRef, Sum
 
-from annotation.models import Annotation, Corpus, Gold, Membership, Project, Role, Task
-from annotation.selectors.access import visible_projects
+from annotation.accounts.access import visible_projects
+from annotation.errors import Refused, unknown_name
+from annotation.models import (
+    Annotation,
+    Corpus,
+    Gold,
+    Label,
+    Membership,
+    Project,
+    Role,
+    Task,
+)
+from annotation.models.project import project_settings
+
+
+def find_project(name_or_id: str) -> Project:
+    """Return a project by its name, or else by its id."""
+    project = Project.objects.filter(name=name_or_id).first()
+    if project is None and name_or_id.isdecimal():
+        project = Project.objects.filter(pk=name_or_id).first()
+    if project is None:
+        known = Project.objects.values_list("name", flat=True)
+        raise Refused(unknown_name("project", name_or_id, known))
+    return project
+
+
+def find_corpora(project: Project, names: Sequence[str]) -> list[Corpus]:
+    """Return corpora of a project by their names."""
+    known = {corpus.name: corpus for corpus in project.corpora.all()}
+    for name in names:
+        if name not in known:
+            raise Refused(unknown_name("corpus", name, known))
+    return [known[name] for name in names]
+
+
+def find_user(username: str) -> Any:
+    """Return a person by name."""
+    users = get_user_model().objects
+    user = users.filter(username=username).first()
+    if user is None:
+        raise Refused(unknown_name("person", username, users.values_list("username", flat=True)))
+    return user
+
+
+def describe_project(project: Project) -> dict[str, Any]:
+    """Return what a member may know about a project."""
+    tasks = project.tasks.select_related("parent").prefetch_related("labels")
+    return {
+        "id": project.pk,
+        "name": project.name,
+        **{about.name: getattr(project, about.name) for about in project_settings()},
+        "state": project.state,
+        "n_sentences": n_sentences_of(project),
+        "created_at": project.created_at,
+        "tasks": [describe_task(task) for task in tasks],
+    }
+
+
+def drawn_tasks(project: Project) -> list[dict[str, Any]]:
+    """Return the tasks as pages draw them: retired labels stand apart from those offered."""
+    tasks = describe_project(project)["tasks"]
+    return [
+        {
+            **task,
+            "labels": [label for label in task["labels"] if not label["is_retired"]],
+            "retired": [label for label in task["labels"] if label["is_retired"]],
+        }
+        for task in tasks
+    ]
+
+
+def describe_task(task: Task) -> dict[str, Any]:
+    """Return a task with its labels."""
+    return {
+        "id": task.pk,
+        "name": task.name,
+        "kind": task.kind,
+        "parent": task.parent.name if task.parent else None,
+        "is_nested": task.is_nested,
+        "is_open": task.is_open,
+        "is_hidden": task.is_hidden,
+        "pairs": task.pairs,
+        "guidelines": task.guidelines,
+        "target_score": task.target_score,
+        "labels": [describe_label(label) for label in task.labels.all()],
+    }
+
+
+def describe_label(label: Label) -> dict[str, Any]:
+    """Return a label."""
+    return {
+        "id": label.pk,
+        "name": label.name,
+        "colour": label.colour,
+        "key": label.key,
+        "description": label.description,
+        "is_retired": label.is_retired,
+    }
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,29 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.accounts.access import get_project
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Role, Task
-from annotation.pages.colours import COLOURS
-from annotation.pages.frame import render_in_project
-from annotation.pages.task_forms import TaskForm, task_of
-from annotation.selectors.access import get_project
-from annotation.services.projects import add_labels, add_task
-from annotation.services.tasks import update_task
+from annotation.projects.forms import COLOURS, TaskForm, task_of
+from annotation.projects.labels import add_labels, update_looks
+from annotation.projects.services import add_task, update_task
+from annotation.projects.tasks import delete_task, hide_task
+from annotation.web.frame import render_in_project
+from mtl_engine.kinds import KINDS
 
 
 class TaskSettingsForm(forms.Form):
-    """What a task tells people, and when it is good enough."""
+    """What a task tells people, what its answers may look like, and when it is good enough."""
 
+    name = forms.CharField(
+        max_length=60,
+        help_text="Rounds, asks and exports follow; models learn of it by themselves.",
+    )
     guidelines = forms.CharField(required=False, widget=forms.Textarea({"rows": 4}))
     target = forms.FloatField(
         label="Target score",
@@ -31,6 +37,60 @@ class TaskSettingsForm(forms.Form):
         widget=forms.NumberInput({"step": "0.01"}),
         help_text="From 0 to 1. The overview forecasts when it is reached. Empty: none.",
     )
+    is_open = forms.BooleanField(
+        label="An import may bring new labels",
+        required=False,
+        help_text="From the next import on. Off: labels that are new are listed and asked for.",
+    )
+    is_nested = forms.BooleanField(
+        label="Spans may lie in each other",
+        required=False,
+        help_text="From the next sentence on that somebody opens. Switching it off keeps the "
+        "nested answers that there are.",
+    )
+    pairs = forms.CharField(
+        label="Allowed pairs",
+        required=False,
+        widget=forms.Textarea({"rows": 4, "class": "mono", "spellcheck": "false"}),
+        help_text="One a line, as in works_for: PER -> ORG. A relation without a line may link "
+        "anything. They hold from the next answer on; those that there are stay.",
+    )
+
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+        kwargs["initial"] = {
+            "name": task.name,
+            "guidelines": task.guidelines,
+            "target": task.target_score,
+            "is_open": task.is_open,
+            "is_nested": task.is_nested,
+            "pairs": "\n".join(
+                f"{relation}: {first} -> {second}"
+                for relation, rows in task.pairs.items()
+                for first, second in rows
+            ),
+        }
+        super().__init__(*args, **kwargs)
+        kind = KINDS[task.kind]
+        if not kind.may_nest:
+            del self.fields["is_nested"]
+        if kind.parent_kind is None:
+            del self.fields["pairs"]
+
+    def clean_pairs(self) -> dict[str, list[list[str]]]:
+        """Return the pairs by relation."""
+        pairs: dict[str, list[list[str]]] = {}
+        for line in filter(str.strip, self.cleaned_data["pairs"].splitlines()):
+            relation, _, ends = line.rpartition(":")
+            first, arrow, second = (part.strip() for part in ends.partition("->"))
+            if not (relation.strip() and arrow and first and second):
+                raise forms.ValidationError(f"'{line}' is not like works_for: PER -> ORG.")
+            pairs.setdefault(relation.strip(), []).append([first, second])
+        return pairs
+
+    def changes(self) -> dict[str, Any]:
+        """Return what is to be changed about the task."""
+        values = dict(self.cleaned_data)
+        return {"target_score": values.pop("target"), **values}
 
 
 class LabelForm(forms.Form):
@@ -63,9 +123,7 @@ def edit_task(request: HttpRequest, project_id: int, task_id: int) -> HttpRespon
     """Show one task's form, or change the task."""
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     task = get_object_or_404(project.tasks, pk=task_id)
-    form = TaskSettingsForm(
-        request.POST or None, initial={"guidelines": task.guidelines, "target": task.target_score}
-    )
+    form = TaskSettingsForm(request.POST or None, task=task)
     labels = list(task.labels.all())
     rows = LabelFormSet(
         request.POST or None,
@@ -73,10 +131,10 @@ def edit_task(request: HttpRequest, project_id: int, task_id: int) -> HttpRespon
     )
     if request.method == "POST" and form.is_valid() and rows.is_valid():
         try:
-            changes = {**form.cleaned_data, "labels": [row.cleaned_data for row in rows]}
-            update_task(task=task, changes=changes)
-        except InvalidInput as refusal:
+            _save(request, task, form, rows)
+        except Refused as refusal:
             _show_problems(form, rows, refusal)
+            task.refresh_from_db()
         else:
             messages.success(request, f"{task.name} is changed.")
             return redirect("tasks", project.pk)
@@ -84,7 +142,10 @@ def edit_task(request: HttpRequest, project_id: int, task_id: int) -> HttpRespon
         "task": task,
         "form": form,
         "formset": rows,
-        "has_colours": task.kind in (Task.Kind.SPANS, Task.Kind.TAGS),
+        "has_colours": KINDS[task.kind].labels_on == "words",
+        "has_keys": bool(KINDS[task.kind].key_alphabet),
+        "n_answers": task.annotations.count(),
+        "n_gold": task.gold.count(),
         "part": "tasks",
     }
     status = 400 if form.errors or any(rows.errors) else 200
@@ -95,13 +156,36 @@ def edit_task(request: HttpRequest, project_id: int, task_id: int) -> HttpRespon
 
 @login_required
 @require_POST
+def end_task(request: HttpRequest, project_id: int, task_id: int) -> HttpResponse:
+    """Hide a task, show it again, or delete it with its answers after its name was typed."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    task = get_object_or_404(project.tasks, pk=task_id)
+    action = request.POST.get("action", "")
+    try:
+        if action in ("hide", "show"):
+            hide_task(task=task, is_hidden=action == "hide", actor=request.user)
+            said = f"{task.name} is {'hidden' if action == 'hide' else 'asked for again'}."
+        elif request.POST.get("typed_name", "").strip() == task.name:
+            delete_task(task=task, actor=request.user, is_forced=True)
+            said = f"{task.name} is deleted."
+        else:
+            raise Refused(f"Type the name of the task, {task.name}, to delete it.")
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("edit-task", project.pk, task.pk)
+    messages.success(request, said)
+    return redirect("tasks", project.pk)
+
+
+@login_required
+@require_POST
 def new_labels(request: HttpRequest, project_id: int, task_id: int) -> HttpResponse:
     """Add the labels that were written one a line."""
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     task = get_object_or_404(project.tasks, pk=task_id)
     lines = request.POST.get("labels", "").splitlines()
     names = [line.strip()[:120] for line in lines if line.strip()]
-    added = add_labels(task=task, names=names)
+    added = add_labels(task=task, names=names, actor=request.user)
     messages.success(request, f"{len(added)} new labels: {', '.join(map(str, added)) or 'none'}.")
     return redirect("edit-task", project.pk, task.pk)
 
@@ -113,15 +197,18 @@ def new_task(request: HttpRequest, project_id: int) -> HttpResponse:
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     form = TaskForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        spans = list(project.tasks.filter(kind=Task.Kind.SPANS).values_list("name", flat=True))
+        present = list(project.tasks.values_list("name", "kind"))
         try:
-            task = add_task(project=project, task=task_of(form.cleaned_data, spans))
+            task = add_task(
+                project=project, task=task_of(form.cleaned_data, present), actor=request.user
+            )
         except Refused as refusal:
             _show_refusal_of_task(form, refusal)
         else:
             messages.success(request, f"{task.name} is there.")
             return redirect("tasks", project.pk)
-    context = {"row": form, "spans": project.tasks.filter(kind="spans"), "part": "tasks"}
+    linked = {kind.parent_kind for kind in KINDS.annotated()} - {None}
+    context = {"row": form, "linked": project.tasks.filter(kind__in=linked), "part": "tasks"}
     return render_in_project(
         request,
         "annotation/new_task.html",
@@ -130,6 +217,13 @@ def new_task(request: HttpRequest, project_id: int) -> HttpResponse:
         context,
         status=400 if form.errors else 200,
     )
+
+
+@transaction.atomic
+def _save(request: HttpRequest, task: Task, form: TaskSettingsForm, rows: Any) -> None:
+    update_task(task=task, changes=form.changes(), actor=request.user)
+    looks = {row.cleaned_data["name"]: row.cleaned_data for row in rows}
+    update_looks(task=task, looks={n: (v["colour"], v["key"]) for n, v in looks.items()})
 
 
 def _show_refusal_of_task(form: TaskForm, refusal: Refused) -> None:
@@ -141,8 +235,11 @@ def _show_refusal_of_task(form: TaskForm, refusal: Refused) -> None:
         form.add_error(field if field in form.fields else None, problem.message)
 
 
-def _show_problems(form: forms.Form, rows: Any, refusal: InvalidInput) -> None:
+def _show_problems(form: forms.Form, rows: Any, refusal: Refused) -> None:
     """Add problems such as labels.3.key to their row, the others to the form."""
+    if not isinstance(refusal, InvalidInput):
+        form.add_error(None, str(refusal))
+        return
     for problem in refusal.problems:
         head, _, rest = problem.path.partition(".")
         number, _, field = rest.partition(".")

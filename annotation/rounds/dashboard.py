@@ -1,50 +1,48 @@
 """The dashboard's data: how learning goes, what was chosen, what it cost, who did it."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.conf import settings
-from django.db.models import Sum
+from django.db.models import Count, Max, Sum
 
-from annotation.agreement.units import items_of, label_of
+from annotation.adjudication.selectors import agreement_with_others
+from annotation.jobs.insights import stored_result
 from annotation.models import Annotation, Ask, Progress, Project, Queue, Round, Submission, Task
-from annotation.selectors.people import people, suggestion_counts
+from annotation.rounds.workspace import SCORES, Workspace
+from mtl_engine.kinds import KINDS
 
-METRICS = {
-    "spans": "F1",
-    "relations": "F1",
-    "tree": "LAS",
-    "classes": "accuracy",
-    "tags": "accuracy",
-}
 MOST_POINTS = 600
+NO_FORECAST: dict[str, Any] = {"words": "", "law": "", "curve": []}
 
 
 def dashboard(project: Project) -> dict[str, Any]:
     """Return everything that the dashboard draws, as plain values."""
-    rounds = list(project.rounds.order_by("number"))
-    trained = [r for r in rounds if r.stages.get("training", {}).get("scores")]
+    trained = trained_rounds(project)
     last = trained[-1] if trained else None
-    spent = budget(project)
-    pace = spent["median_seconds"] if spent else None
+    forecasts = stored_result(project, "forecast") or {}
     return {
-        "curves": [learning_curve(task, trained, pace) for task in project.tasks.all()],
+        "curves": [
+            {**learning_curve(task, trained), "forecast": forecasts.get(task.name, NO_FORECAST)}
+            for task in project.tasks.all()
+        ],
         "pool": pool_map(last) if last else None,
         "calibration": calibration(last) if last else {},
         "drift": label_drift(project),
-        "budget": spent,
+        "budget": budget(project),
         "suggestions": suggestion_counts(project),
         "people": people(project),
     }
 
 
-def learning_curve(task: Task, rounds: list[Round], pace: float | None) -> dict[str, Any]:
-    """Return a task's scores and its control's against labelled sentences, and the forecast.
+def trained_rounds(project: Project) -> list[Round]:
+    """Return the rounds of a project whose model was tested, in order."""
+    rounds = project.rounds.order_by("number")
+    return [found for found in rounds if found.stages.get("training", {}).get("scores")]
 
-    ``pace`` is the seconds that one answer takes.
-    """
+
+def learning_curve(task: Task, rounds: list[Round]) -> dict[str, Any]:
+    """Return a task's scores and its control's against labelled sentences."""
     chosen, control = [], []
     for found in rounds:
         facts = found.stages["training"]
@@ -58,31 +56,10 @@ def learning_curve(task: Task, rounds: list[Round], pace: float | None) -> dict[
             control.append({"round": found.number, "n": compared["n_labelled"], **_point(score)})
     return {
         "task": task.name,
-        "metric": METRICS[task.kind],
+        "metric": KINDS[task.kind].metric_title,
         "target": task.target_score,
         "chosen": chosen,
         "control": control,
-        "forecast": _forecast(task, chosen, pace),
-    }
-
-
-def _forecast(task: Task, points: list[dict[str, Any]], pace: float | None) -> dict[str, Any]:
-    from analysis.forecast import forecast_target  # loads scipy
-
-    known = [point for point in points if point["low"] is not None]
-    found = forecast_target(
-        [point["n"] for point in known],
-        [point["score"] for point in known],
-        [max(0.002, (point["high"] - point["low"]) / 3.92) for point in known],
-        task.target_score,
-        metric=METRICS[task.kind],
-        seconds_each=pace,
-    )
-    keys = ("n", "score", "low", "high")
-    return {
-        "words": found.words if points else "",
-        "law": found.law,
-        "curve": [dict(zip(keys, row, strict=True)) for row in found.curve],
     }
 
 
@@ -93,11 +70,11 @@ def _point(score: dict[str, Any]) -> dict[str, Any]:
 
 def pool_map(found: Round) -> dict[str, Any] | None:
     """Return the pool of a round in confidence space, with what was chosen from it."""
-    path = Path(settings.TANDEM_HOME) / "rounds" / str(found.pk) / "scores.npz"
-    if not path.exists():
+    workspace = Workspace.of(found)
+    if "scoring" not in found.stages or not workspace.is_whole(SCORES):
         return None
-    with np.load(path, allow_pickle=False) as arrays:
-        ids, confidence = arrays["ids"], arrays["confidence"]
+    arrays = workspace.arrays()
+    ids, confidence = arrays["ids"], arrays["confidence"]
     asks = dict(Ask.objects.filter(queue__round=found).values_list("sentence_id", "is_random"))
     is_asked = np.isin(ids, list(asks))
     others = np.flatnonzero(~is_asked)
@@ -118,7 +95,7 @@ def pool_map(found: Round) -> dict[str, Any] | None:
             }
             for row in rows
         ],
-        "n_pool": len(ids),
+        "n_pool": found.stages["scoring"]["n_pool"],
     }
 
 
@@ -155,7 +132,7 @@ def label_drift(project: Project) -> list[dict[str, Any]]:
     }
     for task_id, sentence_id, value in rows.values_list("task_id", "sentence_id", "value"):
         kind = kinds[task_id].kind
-        labels = [label_of(kind, unit) for unit in items_of(kind, value)]
+        labels = KINDS[kind].labels_of(value)
         counts[task_id][asked[sentence_id]].update(labels)
     return [
         {
@@ -200,4 +177,73 @@ def budget(project: Project) -> dict[str, Any] | None:
         "predicted_minutes": predicted * queue.overlap / 60 if predicted else None,
         "median_seconds": times[len(times) // 2] if times else None,
         "all_minutes": (everything["seconds"] or 0) / 60,
+    }
+
+
+NEWEST = 500  # answers of a person that tell how it goes now
+
+
+def suggestion_counts(project: Project) -> dict[str, Any]:
+    """Return what became of suggestions, and how fast shown and blind asks were answered."""
+    totals: Counter[str] = Counter()
+    shown: list[float] = []
+    blind: list[float] = []
+    rows = Submission.objects.filter(project=project, number=1).order_by("-id")[:3000]
+    for counts, seconds, is_blind in rows.values_list(
+        "suggestions", "seconds", "lease__ask__is_blind"
+    ):
+        for task_counts in counts.values():
+            totals.update({key: n for key, n in task_counts.items() if isinstance(n, int)})
+        (blind if is_blind else shown).append(seconds)
+    return {
+        "seen": totals["seen"],
+        "accepted": totals["accepted"],
+        "edited": totals["edited"],
+        "rejected": totals["rejected"],
+        "n_shown": len(shown),
+        "n_blind": len(blind),
+        "seconds_shown": float(np.median(shown)) if shown else None,
+        "seconds_blind": float(np.median(blind)) if blind else None,
+    }
+
+
+def people(project: Project) -> list[dict[str, Any]]:
+    """Return what each person did: in the current queue, in all, how fast, when last."""
+    current = Queue.objects.filter(project=project, is_current=True).first()
+    now = (
+        dict(Progress.objects.filter(queue=current).values_list("annotator_id", "n_done"))
+        if current
+        else {}
+    )
+    rows = (
+        Submission.objects.filter(project=project)
+        .values("annotator_id", "annotator__username")
+        .annotate(n=Count("lease", distinct=True), last=Max("submitted_at"))
+        .order_by("-n")
+    )
+    agreement = agreement_with_others(project)
+    return [
+        {
+            "name": row["annotator__username"],
+            "this_round": now.get(row["annotator_id"], 0),
+            "all": row["n"],
+            **_newest_work(project, row["annotator_id"]),
+            "agreement": agreement.get(row["annotator__username"]),
+            "last_seen": row["last"].isoformat(),
+        }
+        for row in rows
+    ]
+
+
+def _newest_work(project: Project, annotator_id: int) -> dict[str, float | None]:
+    """Return how fast a person's newest answers came, and the share of suggestions accepted."""
+    rows = Submission.objects.filter(project=project, annotator=annotator_id).order_by("-id")
+    newest = list(rows.values_list("seconds", "suggestions")[:NEWEST])
+    counts: Counter[str] = Counter()
+    for _, by_task in newest:
+        for of_task in by_task.values():
+            counts.update({key: n for key, n in of_task.items() if isinstance(n, int)})
+    return {
+        "median_seconds": float(np.median([seconds for seconds, _ in newest])) if newest else None,
+        "accepted": counts["accepted"] / counts["seen"] if counts["seen"] else None,
     }

@@ -1,6 +1,5 @@
 """A round computed again from its manifest, and compared with what it asked."""
 
-import shutil
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +8,17 @@ import numpy as np
 from annotation.bridge import task_specs
 from annotation.errors import Refused
 from annotation.models import Round
-from annotation.round_config import RoundConfig
-from annotation.rounds.learning import learn
-from annotation.rounds.scoring import score_pool, sentence_vectors, unscored_pool
-from annotation.rounds.stages import make_choice, previous_model, wanted_overlap
-from annotation.rounds.workspace import Workspace
-from annotation.selectors.pool import Pool
+from annotation.rounds.selection_stage import TestNeed, make_choice, scored_tasks, wanted_overlap
+from annotation.rounds.selectors import previous_model
+from annotation.rounds.settings import RoundSettings
+from annotation.rounds.training_stage import train_models
+from annotation.rounds.workspace import EXAMPLES, SCORES, ScoredPool, Workspace
+from mtl_engine.active_learning.choose import TEST_SLICE
+from mtl_engine.active_learning.pool import TRAIN
+from mtl_engine.active_learning.score import PoolScores, score_pool, sentence_vectors, unscored
+from mtl_engine.ensemble import Ensemble
+
+Ask = tuple[int, list[str], bool]  # sentence, tasks, is_blind
 
 
 @dataclass(frozen=True)
@@ -31,76 +35,65 @@ class Replay:
 
 def replay_round(round: Round) -> Replay:
     """Train, score and choose again from the kept labels and pool; compare with the manifest."""
-    original = Workspace(round.pk)
-    if not round.manifest or not original.has("scores.npz"):
+    workspace = Workspace.of(round)
+    if not round.manifest or not workspace.is_whole(SCORES):
         raise Refused(
             f"Round {round.number} has no manifest with scores on this machine to replay from."
         )
-    scratch = Workspace.scratch()
-    try:
-        return _replay(round, original, scratch)
-    finally:
-        shutil.rmtree(scratch.directory, ignore_errors=True)
-
-
-def _replay(round: Round, original: Workspace, scratch: Workspace) -> Replay:
-    config = RoundConfig.from_dict(round.manifest["config"])
-    if original.file_hash("examples.jsonl.gz") != round.manifest["labels_hash"]:
+    if workspace.file_hash(EXAMPLES) != round.manifest["labels_hash"]:
         return Replay(0, "The kept labels are not those of the manifest.")
-    kept = original.arrays("scores")
-    tasks = tuple(round.stages["scoring"]["tasks"])
-    pool = Pool(kept["ids"], kept["n_tokens"], kept["is_closed"], tasks)
-    is_seed = round.stages["training"]["is_seed"]
-    arrays = (
-        unscored_pool(pool) if is_seed else _score_again(round, config, original, scratch, pool)
-    )
-    choice = make_choice(
-        {**arrays, "read": kept["read"], "label": kept["label"]},
-        tasks,
-        config,
+    return _replay(round, workspace)
+
+
+def _replay(round: Round, workspace: Workspace) -> Replay:
+    settings = RoundSettings.from_dict(round.manifest["config"])
+    kept = workspace.scored(scored_tasks(round), round.stages["scoring"]["unit"])
+    ensemble, scores = _score_again(round, settings, workspace, kept)
+    choice, _ = make_choice(
+        ScoredPool(kept.pool, scores, kept.prices),
+        settings,
         round.number,
-        is_seed=is_seed,
-        overlap=wanted_overlap(round),
-        vectors=lambda rows: sentence_vectors(scratch, pool.ids[rows]),
+        is_seed=ensemble is None,
+        n_answers=wanted_overlap(round, settings),
+        test=TestNeed(**round.stages["selecting"].get("test", {"n_wanted": 0, "spent": 0.0})),
+        vectors=lambda rows: sentence_vectors(ensemble, kept.pool, rows) if ensemble else None,
+        needs=round.stages["scoring"].get("needs", {}),
     )
+    names = kept.pool.names
     again = [
-        (int(pool.ids[ask.row]), [tasks[c] for c in ask.tasks], ask.is_blind) for ask in choice.asks
+        (int(kept.pool.ids[one.row]), [names[c] for c in one.tasks], one.is_blind)
+        for one in choice.selected
     ]
     asked = [
         (ask["sentence"], ask["tasks"], ask["is_blind"])
         for ask in round.manifest["asks"]
-        if ask["reason"]["source"] != "test"
+        if ask["reason"]["source"] != TEST_SLICE
     ]
     difference = _first_difference(asked, again)
     if difference:
-        difference += _score_difference(kept["confidence"], arrays["confidence"])
+        difference += _score_difference(kept.scores.confidence, scores.confidence)
     return Replay(len(asked), difference)
 
 
 def _score_again(
-    round: Round, config: RoundConfig, original: Workspace, scratch: Workspace, pool: Pool
-) -> dict[str, Any]:
-    scratch.save_examples(original.examples())
-    facts = learn(
-        scratch,
+    round: Round, settings: RoundSettings, workspace: Workspace, kept: ScoredPool
+) -> tuple[Ensemble | None, PoolScores]:
+    training = round.stages["training"]
+    if training["is_seed"]:
+        return None, unscored(kept.pool)
+    data = workspace.examples()
+    ensemble = train_models(
+        data,
         task_specs(round.project),
-        config.engine_config(),
-        policy_weights=round.stages["training"].get("policy_weights"),
-        warm_start=previous_model(round) if config.is_warm_start else None,
-        has_temperature=config.has_temperature,
-        report=lambda stage, n_done, n_total: None,
+        settings,
+        policy_weights=training.get("policy_weights"),
+        warm_start=previous_model(round) if settings.is_warm_start else None,
     )
-    return score_pool(
-        scratch,
-        pool,
-        method=config.confidence,
-        temperatures=facts["temperatures"],
-        seed=config.seed,
-        report=lambda stage, n_done, n_total: None,
-    )
+    known = data.part(TRAIN)
+    return ensemble, score_pool(ensemble, kept.pool, settings, seed=settings.seed, known=known)
 
 
-def _first_difference(asked: list[Any], again: list[Any]) -> str:
+def _first_difference(asked: list[Ask], again: list[Ask]) -> str:
     for place, (before, now) in enumerate(zip(asked, again, strict=False), 1):
         if before != now:
             return f"Ask {place} was {before}, now it is {now}."

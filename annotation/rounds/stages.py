@@ -1,293 +1,175 @@
-"""The stages of a round on the project's data."""
+"""The stages of a round on a project's data: train, score, select, open.
 
-from collections.abc import Callable
-from pathlib import Path
+The steps are those of ``mtl_engine.active_learning``. Between them everything is kept, so that what
+is finished is never done again, whoever dies.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
 from typing import Any
 
 import numpy as np
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.bridge import task_specs
-from annotation.models import Ask, Round, Sentence, Suggestion, Task
-from annotation.round_config import RoundConfig
-from annotation.rounds.choosing import Budget, Choice, choose, choose_by_chance
-from annotation.rounds.learning import learn, learn_control
-from annotation.rounds.manifest import build_manifest
-from annotation.rounds.policy import learned_weights
-from annotation.rounds.pricing import price_pool, seconds_of
-from annotation.rounds.reasons import reasons_of
-from annotation.rounds.scoring import score_pool, sentence_vectors, unscored_pool
-from annotation.rounds.splitting import split_sentences
-from annotation.rounds.suggesting import suggest
-from annotation.rounds.workspace import TEST, TRAIN, WITHHELD, Workspace
-from annotation.selectors.pool import open_pool
-from annotation.selectors.round_plan import LEAST_TO_LEARN
-from annotation.selectors.training_set import labelled_sentences
-from annotation.services import rounds
-from annotation.services.asking import AskRow
-from mtl_engine.costs import Costs
-from mtl_engine.selection.batches import Vectors
+from annotation.jobs.insights import queue_insights
+from annotation.jobs.kinds import Progress
+from annotation.jobs.services import add_to_log, check_claim, hold_claim
+from annotation.models import Job, Round
+from annotation.queue.selectors import cost_model
+from annotation.rounds import services
+from annotation.rounds.data import open_pool
+from annotation.rounds.selection_stage import select_stage, wanted_overlap
+from annotation.rounds.selectors import earlier_scores
+from annotation.rounds.settings import RoundSettings, stored_settings
+from annotation.rounds.training_stage import load_models, train_stage
+from annotation.rounds.workspace import (
+    CHOICE,
+    EXAMPLES,
+    SCORES,
+    ScoredPool,
+    Workspace,
+    ask_to_dict,
+)
+from config import VERSION
+from mtl_engine.active_learning.choose import (
+    TEST_SLICE,
+)
+from mtl_engine.active_learning.evaluate import TaskEvaluation, task_needs
+from mtl_engine.active_learning.pool import TRAIN
+from mtl_engine.active_learning.price import price_pool
+from mtl_engine.active_learning.score import score_pool, unscored
 
-Report = Callable[[str, int, int | None], None]
-FILES = {"training": "examples.jsonl.gz", "scoring": "scores.npz", "selecting": "choice.json"}
-
-
-def is_kept(name: str, workspace: Workspace, round: Round) -> bool:
-    """Return whether a finished stage's files are on this machine."""
-    if name == "training" and not round.stages["training"]["is_seed"]:
-        return workspace.model.exists()
-    return workspace.has(FILES[name])
-
-
-def train_stage(round: Round, workspace: Workspace, report: Report) -> dict[str, Any]:
-    """Freeze the test slice and the labels, then train if there is something to learn."""
-    config = RoundConfig.from_dict(round.config)
-    rounds.freeze_test_slice(project=round.project, size=config.test_size, seed=config.seed)
-    tasks = task_specs(round.project)
-    if not workspace.has(FILES["training"]):
-        workspace.save_examples(split_sentences(labelled_sentences(round.project), tasks))
-    n_train = sum(kept.split == TRAIN for kept in workspace.examples())
-    if n_train < LEAST_TO_LEARN:
-        return {"is_seed": True, "n_train": n_train}
-    facts = learn(
-        workspace,
-        tasks,
-        config.engine_config(),
-        policy_weights=learned_weights(round.project) if config.policy == "learned" else None,
-        warm_start=previous_model(round) if config.is_warm_start else None,
-        has_temperature=config.has_temperature,
-        report=report,
-    )
-    control = None
-    if config.has_control:
-        control = learn_control(workspace, tasks, config.engine_config(), report=report)
-    return {"is_seed": False, **facts, "control": control}
+PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "mip", "safetensors")
 
 
-def score_stage(round: Round, workspace: Workspace, report: Report) -> dict[str, Any]:
-    """Score every open sentence, and keep all scores."""
-    config = RoundConfig.from_dict(round.config)
-    pool = open_pool(round.project, [task.name for task in task_specs(round.project)])
-    training = round.stages["training"]
-    arrays = (
-        unscored_pool(pool)
-        if training["is_seed"]
-        else score_pool(
-            workspace,
+@dataclass(frozen=True)
+class ScoringReport:
+    """What the scoring stage found."""
+
+    n_pool: int  # open sentences
+    n_scored: int  # of which so many were looked at
+    pool_hash: str
+    tasks: Sequence[str]
+    unit: str  # of the prices
+    needs: Mapping[str, float] = field(default_factory=dict)  # what tasks can gain; 0 = solved
+
+
+def run_round(job: Job, progress: Progress) -> None:
+    """Carry a round through the stages that it has not finished, then open its queue."""
+    round = Round.objects.select_related("project").get(pk=job.arguments["round"])
+    if round.stages or job.is_resumed:
+        services.note_resumed(round=round)
+    workspace = Workspace.of(round, check=lambda: check_claim(job=job))
+    try:
+        _run_stages(round, job, workspace, progress)
+    finally:
+        if not Round.objects.filter(pk=round.pk).exists():  # its project was deleted meanwhile
+            workspace.remove()
+    queue_insights(project=round.project)
+
+
+def _run_stages(round: Round, job: Job, workspace: Workspace, progress: Progress) -> None:
+    """Do the stages that are not kept, and all that come after one that had to be done."""
+    is_kept = True
+    for name, state, stage in (
+        ("training", Round.State.TRAINING, train_stage),
+        ("scoring", Round.State.SCORING, score_stage),
+        ("selecting", Round.State.SELECTING, select_stage),
+    ):
+        is_kept = is_kept and name in round.stages and _is_kept(name, workspace, round)
+        if is_kept:
+            continue
+        with transaction.atomic():
+            hold_claim(job=job)
+            services.enter_stage(round=round, state=state)
+        progress(name, 0, None)
+        report: Any = stage(round, workspace, progress)
+        files = workspace.publish()
+        with transaction.atomic():
+            hold_claim(job=job)
+            services.keep_stage(round=round, name=name, facts=asdict(report), files=files)
+        workspace.recorded(files)
+        add_to_log(job=job, text=f"{timezone.now():%H:%M:%S} {name} is done")
+    open_stage(round, job, workspace)
+
+
+def score_stage(round: Round, workspace: Workspace, progress: Progress) -> ScoringReport:
+    """Score and price the open sentences, of very many a sample, and keep all of it."""
+    settings = stored_settings(round)
+    everything = open_pool(round.project, task_specs(round.project))
+    rng = np.random.default_rng([settings.seed, round.number])
+    pool = everything.sample(settings.pool_sample, rng)
+    if round.stages["training"]["is_seed"]:
+        scores = unscored(pool)
+    else:
+        scores = score_pool(
+            load_models(workspace),
             pool,
-            method=config.confidence,
-            temperatures=training["temperatures"],
-            seed=config.seed,
-            report=report,
+            settings,
+            seed=settings.seed,
+            known=workspace.examples().part(TRAIN),
+            on_progress=lambda n_done: progress("scoring", n_done, len(pool)),
         )
-    )
-    read, label, unit = price_pool(round.project, pool, arrays, config)
-    workspace.save_arrays("scores", {**arrays, "read": read, "label": label})
-    return {
-        "n_pool": len(pool.ids),
-        "pool_hash": pool.fingerprint(),
-        "tasks": list(pool.tasks),
-        "unit": unit,
-    }
-
-
-def select_stage(round: Round, workspace: Workspace, report: Report) -> dict[str, Any]:
-    """Choose the asks, explain them, and prepare the model's suggestions."""
-    report("selecting", 0, None)
-    config = RoundConfig.from_dict(round.config)
-    arrays = workspace.arrays("scores")
-    tasks = tuple(round.stages["scoring"]["tasks"])
-    is_seed = round.stages["training"]["is_seed"]
-    choice = make_choice(
-        arrays,
-        tasks,
-        config,
-        round.number,
-        is_seed=is_seed,
-        overlap=wanted_overlap(round),
-        vectors=lambda rows: sentence_vectors(workspace, arrays["ids"][rows]),
-    )
-    asks = [*_test_asks(round, tasks), *_strategy_asks(choice, arrays, tasks, config, round)]
-    answers = [] if is_seed or not config.shows_suggestions else _answers(round, workspace, asks)
-    blind = {ask["sentence"] for ask in asks if ask["is_blind"]}
-    workspace.save_json(WITHHELD, [answer for answer in answers if answer["sentence"] in blind])
-    shown = [answer for answer in answers if answer["sentence"] not in blind]
-    workspace.save_json("choice", {"asks": asks, "suggestions": shown})
-    return {
-        "n_asks": len(asks),
-        "n_random": sum(ask["is_random"] for ask in asks),
-        "n_blind": sum(ask["is_blind"] for ask in asks),
-        "n_test": sum(ask["reason"]["source"] == TEST for ask in asks),
-        "cost": choice.cost,
-        "value": choice.value,
-        "is_optimal": choice.is_optimal,
-    }
-
-
-def make_choice(
-    arrays: dict[str, Any],
-    tasks: tuple[str, ...],
-    config: RoundConfig,
-    number: int,
-    *,
-    is_seed: bool,
-    overlap: int,
-    vectors: Vectors,
-) -> Choice:
-    """Return what the scores, the costs and the configuration lead to; the same every time."""
-    rng = np.random.default_rng([config.seed, number])
-    costs = Costs(arrays["read"], arrays["label"])
-    budget = _budget(config, overlap)
-    if is_seed:
-        asks = choose_by_chance(arrays["confidence"], costs, budget, rng)
-        return Choice(tuple(asks), sum(costs.read[a.row] + costs.label[a.row].sum() for a in asks))
-    return choose(
-        arrays["confidence"],
-        arrays["information"],
-        costs,
-        budget,
-        config,
-        tasks,
-        vectors=vectors,
-        rng=rng,
+    prices = price_pool(pool, scores.n_expected, settings, cost_model(round.project, pool.names))
+    workspace.save_scored(ScoredPool(pool, scores, prices))
+    return ScoringReport(
+        n_pool=len(everything),
+        n_scored=len(pool),
+        pool_hash=pool.fingerprint(),
+        tasks=list(pool.names),
+        unit=prices.unit,
+        needs=_needs(round, settings),
     )
 
 
-def open_stage(round: Round, workspace: Workspace) -> None:
-    """Swap the new queue in, with its suggestions, and keep the manifest."""
-    config = RoundConfig.from_dict(round.config)
-    choice = workspace.json("choice")
-    now = timezone.now()
-    task_ids = dict(Task.objects.filter(project=round.project).values_list("name", "id"))
-    rounds.keep_manifest(round=round, manifest=build_manifest(round, workspace))
-    rounds.open_labelling(
+def open_stage(round: Round, job: Job, workspace: Workspace) -> None:
+    """Swap the new queue in, with its suggestions, keep the manifest, and finish the job."""
+    settings = stored_settings(round)
+    asks, suggestions = workspace.choice()
+    services.keep_manifest(round=round, manifest=build_manifest(round, workspace))
+    services.open_labelling(
         round=round,
-        rows=[
-            AskRow(
-                sentence_id=ask["sentence"],
-                tasks=ask["tasks"],
-                reason=ask["reason"],
-                confidences=ask["confidences"],
-                predicted_seconds=ask["predicted_seconds"],
-                is_random=ask["is_random"],
-                is_blind=ask["is_blind"],
-            )
-            for ask in choice["asks"]
-        ],
-        suggestions=[
-            Suggestion(
-                sentence_id=row["sentence"],
-                task_id=task_ids[row["task"]],
-                value=row["value"],
-                confidence=row["confidence"],
-                details=row["details"],
-                source=f"round {round.number}",
-                round=round,
-                created_at=now,
-            )
-            for row in choice["suggestions"]
-        ],
-        overlap=wanted_overlap(round),
-        budget_minutes=config.amount if config.unit == "minutes" else None,
-        now=now,
+        job=job,
+        rows=asks,
+        suggestions=suggestions,
+        test_sentences=[a.sentence_id for a in asks if a.reason["source"] == TEST_SLICE],
+        overlap=wanted_overlap(round, settings),
+        budget_minutes=settings.amount if settings.unit == "minutes" else None,
+        now=timezone.now(),
     )
 
 
-def _budget(config: RoundConfig, overlap: int) -> Budget:
-    amount = config.amount * 60 if config.unit == "minutes" else config.amount
-    return Budget(amount if config.is_by_count else amount / overlap, config.is_by_count)
-
-
-def wanted_overlap(round: Round) -> int:
-    """Return how many people are to answer each ask."""
-    return int(round.config["overlap"]) or round.project.overlap
-
-
-def _strategy_asks(
-    choice: Choice,
-    arrays: dict[str, Any],
-    tasks: tuple[str, ...],
-    config: RoundConfig,
-    round: Round,
-) -> list[dict[str, Any]]:
-    is_seed = round.stages["training"]["is_seed"]
-    unit = round.stages["scoring"]["unit"]
-    reasons = reasons_of(choice, arrays, tasks, config, is_seed=is_seed)
-    asks = []
-    for chosen, reason in zip(choice.asks, reasons, strict=True):
-        confidences = {
-            name: round_number(arrays["confidence"][chosen.row, column])
-            for column, name in enumerate(tasks)
-            if not is_seed and not np.isnan(arrays["confidence"][chosen.row, column])
-        }
-        asks.append(
-            {
-                "sentence": int(arrays["ids"][chosen.row]),
-                "tasks": [tasks[column] for column in chosen.tasks],
-                "is_random": reason["source"] != "strategy",
-                "is_blind": chosen.is_blind,
-                "confidences": confidences,
-                "predicted_seconds": seconds_of(chosen, arrays, unit),
-                "reason": reason,
-            }
-        )
-    return asks
-
-
-def round_number(value: float) -> float:
-    """Return a confidence with the digits that are shown and compared."""
-    return float(np.round(value, 4))
-
-
-def _test_asks(round: Round, tasks: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the sentences of the test slice that still need labels, without suggestions."""
-    answered = {
-        kept.example.id: set(kept.example.labels)
-        for kept in Workspace(round.pk).examples()
-        if kept.split == TEST
+def build_manifest(round: Round, workspace: Workspace) -> dict[str, Any]:
+    """Return the seeds, settings, versions, hashes and asks of a round that has chosen."""
+    asks, _ = workspace.choice()
+    return {
+        "version": VERSION,
+        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "seed": round.config["seed"],
+        "config": round.config,
+        "pool_hash": round.stages["scoring"]["pool_hash"],
+        "labels_hash": workspace.file_hash(EXAMPLES),
+        "model_hash": workspace.model_hash(),
+        "scores_hash": workspace.file_hash(SCORES),
+        "asks": [ask_to_dict(ask) for ask in asks],
     }
-    asked = set(
-        Ask.objects.filter(queue__project=round.project, queue__round__isnull=False).values_list(
-            "sentence_id", flat=True
-        )
-    )
-    rows = Sentence.objects.filter(project=round.project, is_test=True).order_by("id")
-    asks = []
-    for sentence_id in rows.values_list("id", flat=True):
-        missing = [name for name in tasks if name not in answered.get(sentence_id, ())]
-        if missing and sentence_id not in asked:
-            asks.append(
-                {
-                    "sentence": sentence_id,
-                    "tasks": missing,
-                    "is_random": True,
-                    "is_blind": True,
-                    "confidences": {},
-                    "predicted_seconds": None,
-                    "reason": {
-                        "source": TEST,
-                        "why": "Drawn by chance to test the model; never trained on.",
-                    },
-                }
-            )
-    return asks
 
 
-def _answers(
-    round: Round, workspace: Workspace, asks: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return what the model would answer, also where that is withheld to measure its pull."""
-    wanted = [ask["sentence"] for ask in asks if ask["reason"]["source"] != TEST]
-    tokens = dict(Sentence.objects.filter(pk__in=wanted).values_list("id", "tokens"))
-    sentences = {sentence_id: tokens[sentence_id] for sentence_id in wanted}
-    return suggest(workspace, sentences, round.stages["training"]["temperatures"])
+def _is_kept(name: str, workspace: Workspace, round: Round) -> bool:
+    """Return whether a finished stage's files can be had, as they were written."""
+    if name == "training" and not round.stages["training"]["is_seed"]:
+        return workspace.has_whole_model and workspace.is_whole(EXAMPLES)
+    return workspace.is_whole({"training": EXAMPLES, "scoring": SCORES, "selecting": CHOICE}[name])
 
 
-def previous_model(round: Round) -> Path | None:
-    """Return the model of the last round that has one on this machine."""
-    earlier = Round.objects.filter(project=round.project, number__lt=round.number)
-    for candidate in earlier.order_by("-number"):
-        path = Workspace(candidate.pk).model
-        if path.exists():
-            return path
-    return None
+def _needs(round: Round, settings: RoundSettings) -> dict[str, float]:
+    """Return what each task can still gain, by its last scores and its target."""
+    scores = {
+        name: TaskEvaluation.from_dict(found)
+        for name, found in round.stages["training"].get("scores", {}).items()
+    }
+    targets = dict(round.project.tasks.values_list("name", "target_score"))
+    return task_needs(scores, targets, settings.task_need, earlier_scores(round))

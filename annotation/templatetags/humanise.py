@@ -63,10 +63,22 @@ def as_share(value: float) -> str:
 
 
 @register.filter
+def percent(value: float) -> str:
+    """Return a share in per cent: .04 -> 4 %."""
+    return f"{100 * value:.0f} %"
+
+
+@register.filter
 def signed_share(value: float) -> str:
     """Return a difference with its sign: 0.013 -> +.013."""
     sign = "+" if value >= 0 else "−"
     return sign + f"{abs(value):.3f}".removeprefix("0")
+
+
+@register.filter
+def signed_points(value: float) -> str:
+    """Return a difference in points with its sign: -1.34 -> −1.3."""
+    return f"{'+' if value >= 0 else '−'}{abs(value):.1f}"
 
 
 @register.filter

@@ -10,8 +10,6 @@ from rest_framework.renderers import TemplateHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from annotation.api.authentication import Session, TokenAuthentication
-
 
 class SchemaView(SpectacularAPIView):
     """OpenAPI."""
@@ -31,7 +29,6 @@ class DocsView(SpectacularSwaggerSplitView):
 class NothingHere(APIView):
     """Every other address."""
 
-    authentication_classes = [TokenAuthentication, Session]
     permission_classes = [AllowAny]
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> NoReturn:

@@ -1,20 +1,22 @@
-"""One shape for everything that goes wrong: {"error": {"code", "message", "fields", "details"}}."""
+"""What was refused, told to people: at a field, as a page, or as the one error shape of REST."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import OperationalError
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from annotation.errors import Conflict, InvalidInput, Refused
-from annotation.services.refusals import KeyReused
+from annotation.errors import Conflict, Forbidden, InvalidInput, NotFound, Refused
 
 logger = logging.getLogger("annotation.api")
 
+NOT_FOUND = "This does not exist, or you are not a member of the project it belongs to."
 _CODES = {
     400: "malformed",
     401: "not_signed_in",
@@ -22,10 +24,14 @@ _CODES = {
     404: "not_found",
     405: "method_not_allowed",
     406: "not_acceptable",
+    409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
     429: "throttled",
 }
+
+_STATUSES = ((NotFound, 404), (Forbidden, 403), (Conflict, 409))
+_STATUS_BY_CODE = {"key_reused": 422, "no_predictor": 503}
 
 
 def error_response(
@@ -52,7 +58,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(error, Refused):
         return _refused(error)
     if isinstance(error, Http404):
-        return error_response(404, _message(error, "There is nothing here for you."))
+        return error_response(404, _message(error, NOT_FOUND))
     if isinstance(error, PermissionDenied):
         return error_response(403, _message(error, "Your role does not allow this."))
     if isinstance(error, exceptions.APIException):
@@ -76,11 +82,12 @@ def _refused(error: Refused) -> Response:
         n = sum(map(len, fields.values()))
         message = "One field is wrong." if n == 1 else f"{n} fields are wrong."
         return error_response(400, message, code="invalid", fields=fields)
-    status = 422 if isinstance(error, KeyReused) else 409 if isinstance(error, Conflict) else 400
+    status = next((s for kind, s in _STATUSES if isinstance(error, kind)), 400)
+    status = _STATUS_BY_CODE.get(getattr(error, "code", ""), status)
     return error_response(
         status,
         str(error),
-        code=getattr(error, "code", "conflict" if status == 409 else "refused"),
+        code=getattr(error, "code", "refused" if status == 400 else None),
         details=getattr(error, "details", None),
     )
 
@@ -93,3 +100,30 @@ def _from_framework(error: exceptions.APIException) -> Response:
 
 def _message(error: Exception, otherwise: str) -> str:
     return str(error.args[0]) if error.args and isinstance(error.args[0], str) else otherwise
+
+
+class RefusalPages:
+    """Middleware: what does not exist for a person is a 404, what their role forbids a 403."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> None:
+        """Raise the domain's error again as the web's."""
+        if isinstance(error, NotFound):
+            raise Http404(str(error)) from error
+        if isinstance(error, Forbidden):
+            raise PermissionDenied(str(error)) from error
+
+
+def show_refusal(form: forms.Form, refusal: Refused) -> None:
+    """Add every problem of a refusal to the field it is about, or to the form as a whole."""
+    if not isinstance(refusal, InvalidInput):
+        form.add_error(None, str(refusal))
+        return
+    for problem in refusal.problems:
+        field = problem.path if problem.path in form.fields else None
+        form.add_error(field, problem.message)

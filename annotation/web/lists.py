@@ -1,6 +1,7 @@
-"""Pages by cursor: cheap at any depth, and stable while rows are added."""
+"""Lists of REST: pages of rows, filters and sorts, each allowed by name."""
 
 import base64
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,12 @@ from django.core.exceptions import ValidationError
 from django.db.models import Field, Model, Q, QuerySet
 from rest_framework.request import Request
 
-from annotation.answers import Problem
-from annotation.errors import InvalidInput
+from annotation.errors import InvalidInput, Problem, unknown_name
 
 DEFAULT_SIZE = 50
 MAX_SIZE = 200
+RESERVED = ("cursor", "limit", "sort")
+Read = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,9 @@ def _after(field: str, is_down: bool, value: Any, pk: int) -> Q:
 def _size(limit: str | None) -> int:
     if limit is None:
         return DEFAULT_SIZE
-    if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:9]) <= MAX_SIZE:
-        raise _invalid("limit", f"'{limit}' is not a whole number from 1 to {MAX_SIZE}.")
+    is_short = limit.isascii() and limit.isdecimal() and len(limit) <= len(str(MAX_SIZE))
+    if not is_short or not 1 <= int(limit) <= MAX_SIZE:
+        raise _invalid("limit", f"'{limit[:20]}' is not a whole number from 1 to {MAX_SIZE}.")
     return int(limit)
 
 
@@ -75,7 +78,7 @@ def _decode(model: type[Model], field: str, cursor: str) -> tuple[Any, int]:
     return value, pk
 
 
-def _stored_field(model: type[Model], name: str) -> Field[Any, Any]:
+def _stored_field(model: type[Model], name: str) -> "Field[Any, Any]":
     field = model._meta.get_field(name)
     if not isinstance(field, Field):
         raise TypeError(f"{model.__name__}.{name} is not stored with the row, so it cannot sort.")
@@ -84,3 +87,62 @@ def _stored_field(model: type[Model], name: str) -> Field[Any, Any]:
 
 def _invalid(path: str, message: str) -> InvalidInput:
     return InvalidInput([Problem(path, message)])
+
+
+def filtered(
+    queryset: QuerySet[Any], request: Request, allowed: Mapping[str, tuple[str, Read]]
+) -> QuerySet[Any]:
+    """Return the rows that fit the request's query, by {parameter: (look-up, how to read it)}."""
+    problems = []
+    for name, text in request.query_params.items():
+        if name in RESERVED:
+            continue
+        if name not in allowed:
+            known = (*allowed, *RESERVED)
+            problems.append(Problem(name, unknown_name("parameter", name, known)))
+            continue
+        look_up, read = allowed[name]
+        try:
+            queryset = queryset.filter(**{look_up: read(str(text))})
+        except (ValueError, ValidationError) as error:
+            problems.append(Problem(name, str(error)))
+    if problems:
+        raise InvalidInput(problems)
+    return queryset
+
+
+def chosen_sort(request: Request, allowed: Collection[str]) -> str:
+    """Return the request's sort, or the first that is allowed."""
+    sort = request.query_params.get("sort") or next(iter(allowed))
+    if sort not in allowed:
+        raise InvalidInput([Problem("sort", unknown_name("sort", sort, allowed))])
+    return sort
+
+
+def whole_number(text: str) -> int:
+    """Return a number of a query."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise ValueError(f"'{text}' is not a whole number.")
+    return int(text)
+
+
+def yes_or_no(text: str) -> bool:
+    """Return a truth value of a query."""
+    if text not in ("true", "false"):
+        raise ValueError(f"'{text}' is not true or false.")
+    return text == "true"
+
+
+def plain_text(text: str) -> str:
+    """Return a text of a query."""
+    if "\0" in text or len(text) > 500:
+        raise ValueError("A text has at most 500 characters and no NUL.")
+    return text
+
+
+def read_parameter(name: str, text: str, read: Read) -> Any:
+    """Return the value of a parameter; one that cannot be read is refused by its name."""
+    try:
+        return read(text)
+    except ValueError as error:
+        raise InvalidInput([Problem(name, str(error))]) from error

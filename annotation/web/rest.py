@@ -1,12 +1,17 @@
-"""JSON in and out, whatever the Accept header says."""
+"""What every REST address shares: JSON in and out, keys in addresses."""
 
 from typing import Any
 
 import orjson
+from django.urls import register_converter
+from django.urls.converters import IntConverter
 from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+
+from annotation.errors import InvalidInput
+from annotation.web.unstorable_text import read_json
 
 
 class JsonParser(BaseParser):
@@ -18,12 +23,9 @@ class JsonParser(BaseParser):
         """Return the body's value."""
         raw = parser_context["request"]._request.body
         try:
-            value = orjson.loads(raw)
-        except orjson.JSONDecodeError as error:
-            raise ParseError(f"The body is not JSON: {error}.") from error
-        if b"\\u0000" in raw and _has_nul(value):
-            raise ParseError("The body contains the character NUL, which cannot be stored.")
-        return value
+            return read_json(raw)
+        except InvalidInput as refusal:
+            raise ParseError(f"The body is refused. {refusal.problems[0].message}") from refusal
 
 
 class JsonRenderer(BaseRenderer):
@@ -52,9 +54,12 @@ class AlwaysFirst(BaseContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-def _has_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, dict):
-        return any(_has_nul(part) for pair in value.items() for part in pair)
-    return isinstance(value, list) and any(_has_nul(part) for part in value)
+class Key(IntConverter):
+    """A primary key: a number that every database can hold."""
+
+    regex = "[0-9]{1,18}"
+
+
+def register_converters() -> None:
+    """Make ``<key:...>`` known to address patterns."""
+    register_converter(Key, "key")

@@ -2,39 +2,39 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from annotation.pages import (
-    account,
-    adjudicating,
-    advising,
-    agreeing,
-    annotate,
-    browsing,
-    create_project,
-    exporting,
-    importing,
-    invitations,
-    jobs,
-    members,
-    projects,
-    rounds,
-    settings,
-    signing_in,
-    tasks,
-    theme,
-    working_styles,
-)
+from annotation.accounts import pages as accounts
+from annotation.adjudication import inbox_pages as inbox
+from annotation.adjudication import pages as adjudicating
+from annotation.adjudication import review_pages as reviewing
+from annotation.corpora import browse_pages as browsing
+from annotation.corpora import export_pages as exporting
+from annotation.corpora import import_pages as importing
+from annotation.erasure import pages as erasure
+from annotation.jobs import pages as jobs
+from annotation.projects import label_pages as life
+from annotation.projects import pages as projects
+from annotation.projects import task_pages as tasks
+from annotation.queue import pages as annotate
+from annotation.rounds import pages as rounds
+from annotation.web import frame
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
-    path("theme/", theme.set_theme, name="theme"),
-    path("sign-in/", signing_in.sign_in, name="sign-in"),
-    path("sign-in/<str:token>/", signing_in.sign_in_by_link, name="sign-in-link"),
-    path("sign-out/", signing_in.sign_out, name="sign-out"),
-    path("invitations/<str:token>/", invitations.accept, name="invitation"),
-    path("account/", account.account, name="account"),
-    path("account/password/", account.new_password, name="set-password"),
-    path("projects/new/", create_project.new_project, name="new-project"),
-    path("projects/<int:project_id>/", projects.overview, name="overview"),
+    path("theme/", frame.set_theme, name="theme"),
+    path("language/", frame.set_language, name="language"),
+    path("sign-in/", accounts.sign_in, name="sign-in"),
+    path("sign-in/<str:token>/", accounts.sign_in_by_link, name="sign-in-link"),
+    path("sign-out/", accounts.sign_out, name="sign-out"),
+    path("invitations/<str:token>/", accounts.accept, name="invitation"),
+    path("account/", accounts.account, name="account"),
+    path("account/password/", accounts.new_password, name="set-password"),
+    path("account/tokens/<int:token_id>/", accounts.end_token, name="end-token"),
+    path("people/", erasure.accounts, name="people"),
+    path("people/<int:user_id>/", erasure.change_account, name="change-account"),
+    path("log/", projects.server_log, name="server-log"),
+    path("projects/<int:project_id>/log/", projects.project_log, name="log"),
+    path("projects/new/", projects.new_project, name="new-project"),
+    path("projects/<int:project_id>/", rounds.overview, name="overview"),
     path("projects/<int:project_id>/data/", browsing.data, name="data"),
     path(
         "projects/<int:project_id>/sentences/<int:sentence_id>/", browsing.sentence, name="sentence"
@@ -46,13 +46,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "projects/<int:project_id>/jobs/<int:job_id>.json", jobs.job_progress, name="job-progress"
     ),
     path("projects/<int:project_id>/jobs/<int:job_id>/cancel/", jobs.cancel, name="cancel-job"),
-    path("projects/<int:project_id>/jobs/<int:job_id>/file/", jobs.job_file, name="job-file"),
+    path("projects/<int:project_id>/jobs/<int:job_id>/file/", exporting.job_file, name="job-file"),
     path("projects/<int:project_id>/annotate/", annotate.annotate, name="annotate"),
-    path("projects/<int:project_id>/dashboard/", projects.dashboard_data, name="dashboard-data"),
+    path("projects/<int:project_id>/dashboard/", rounds.dashboard_data, name="dashboard-data"),
+    path("projects/<int:project_id>/standing/", rounds.where_it_stands, name="standing"),
     path("projects/<int:project_id>/adjudicate/", adjudicating.adjudicate, name="adjudicate"),
-    path("projects/<int:project_id>/advice/", advising.advice, name="advice"),
-    path("projects/<int:project_id>/agreement/", agreeing.agreement, name="agreement"),
+    path("projects/<int:project_id>/inbox/", inbox.inbox, name="inbox"),
+    path("projects/<int:project_id>/review/", reviewing.review, name="review"),
+    path("projects/<int:project_id>/agreement/", adjudicating.agreement, name="agreement"),
     path("projects/<int:project_id>/rounds/", rounds.rounds, name="rounds"),
+    path(
+        "projects/<int:project_id>/settings/rounds/", rounds.round_defaults, name="round-defaults"
+    ),
     path("projects/<int:project_id>/rounds/plan/", rounds.plan, name="plan-round"),
     path("projects/<int:project_id>/rounds/<int:number>/", rounds.round_detail, name="round"),
     path(
@@ -64,35 +69,48 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "projects/<int:project_id>/rounds/<int:number>/cancel/", rounds.cancel, name="cancel-round"
     ),
     path("projects/<int:project_id>/rounds/<int:number>/retry/", rounds.retry, name="retry-round"),
+    path("projects/<int:project_id>/settings/", projects.project_settings, name="settings"),
+    path("projects/<int:project_id>/delete/", projects.delete, name="delete-project"),
     path(
-        "projects/<int:project_id>/working-styles/",
-        working_styles.working_styles,
-        name="working-styles",
+        "projects/<int:project_id>/people/<int:person_id>/delete-answers/",
+        erasure.remove_answers,
+        name="delete-answers",
     ),
-    path("projects/<int:project_id>/settings/", settings.project_settings, name="settings"),
-    path("projects/<int:project_id>/delete/", settings.delete, name="delete-project"),
+    path("projects/<int:project_id>/state/", projects.change_state, name="project-state"),
+    path(
+        "projects/<int:project_id>/corpora/<int:corpus_id>/delete/",
+        browsing.remove_corpus,
+        name="delete-corpus",
+    ),
+    path(
+        "projects/<int:project_id>/sentences/<int:sentence_id>/delete/",
+        browsing.remove_sentence,
+        name="delete-sentence",
+    ),
     path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),
+    path("projects/<int:project_id>/labels/", life.labels, name="labels"),
     path("projects/<int:project_id>/tasks/new/", tasks.new_task, name="new-task"),
     path("projects/<int:project_id>/tasks/<int:task_id>/", tasks.edit_task, name="edit-task"),
+    path("projects/<int:project_id>/tasks/<int:task_id>/end/", tasks.end_task, name="end-task"),
     path(
         "projects/<int:project_id>/tasks/<int:task_id>/labels/",
         tasks.new_labels,
         name="new-labels",
     ),
-    path("projects/<int:project_id>/members/", members.members, name="members"),
+    path("projects/<int:project_id>/members/", accounts.members, name="members"),
     path(
         "projects/<int:project_id>/members/<int:membership_id>/",
-        members.change_member,
+        accounts.change_member,
         name="change-member",
     ),
     path(
         "projects/<int:project_id>/members/<int:membership_id>/sign-in-link/",
-        members.let_in,
+        accounts.let_in,
         name="let-in",
     ),
     path(
         "projects/<int:project_id>/invitations/<int:invitation_id>/withdraw/",
-        members.withdraw,
+        accounts.withdraw,
         name="withdraw",
     ),
 ]

@@ -1,11 +1,13 @@
 import os
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from annotation.migrating import migrate
+from annotation.management.server import environment, migrate, web_command
+from config.home import BASE_DIR
 
 
 class Command(BaseCommand):
@@ -21,6 +23,6 @@ class Command(BaseCommand):
             return
         call_command("collectstatic", verbosity=0, interactive=False)
         bind = os.environ.get("TANDEM_BIND", "0.0.0.0:8000")
-        os.execlp(
-            "gunicorn", "gunicorn", "config.wsgi", "--config", "config/gunicorn.py", "--bind", bind
-        )
+        own = environment()
+        os.chdir(BASE_DIR)
+        os.execve(sys.executable, web_command(bind), own)

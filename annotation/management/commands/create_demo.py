@@ -3,7 +3,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
-from annotation.services.demo import create_demo_projects
+from annotation.demo.services import create_demo_projects
 
 
 class Command(BaseCommand):

@@ -5,11 +5,17 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.errors import InvalidInput, describe
-from annotation.management.refusing import RefusingCommand
-from annotation.project_spec import ProjectSpec, read_spec, read_template, read_toml, template_names
-from annotation.selectors.projects import find_user
-from annotation.services.projects import create_project
-from annotation.toml_lines import line_of
+from annotation.management.refusals import RefusingCommand
+from annotation.projects.selectors import find_user
+from annotation.projects.services import create_project
+from annotation.projects.spec import (
+    ProjectSpec,
+    line_of,
+    read_spec,
+    read_template,
+    read_toml,
+    template_names,
+)
 
 
 class Command(RefusingCommand):
@@ -26,7 +32,8 @@ class Command(RefusingCommand):
         owner = find_user(options["owner"]) if options["owner"] else None
         if options["file"]:
             spec = _read_file(options["file"])
-            spec.name = options["name"] or spec.name
+            if options["name"]:
+                spec.values["name"] = options["name"]
         else:
             raw = read_template(options["template"])
             spec = read_spec({**raw, "name": options["name"] or raw["name"]})

@@ -2,29 +2,42 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.bulk import standing_still
-from annotation.management.arguments import read_mapping
-from annotation.management.refusing import RefusingCommand
-from annotation.selectors.projects import find_corpora, find_project
-from annotation.services.exporting import WAYS, export_corpus, export_to_file
+from annotation.archive.bulk import snapshot_read
+from annotation.corpora.exports import (
+    ALL,
+    SENTENCES,
+    WAYS,
+    export_corpus,
+    export_to_file,
+    which_of,
+)
+from annotation.management.refusals import RefusingCommand, read_mapping
+from annotation.projects.selectors import find_corpora, find_project
 
 
 class Command(RefusingCommand):
-    help = "Export the sentences of a project with gold, or with people's answers, to a file."
+    help = "Export the sentences of a project with their final answers, or others, to a file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="name or id")
         parser.add_argument("--format", required=True)
-        parser.add_argument("--labels", default="gold", metavar="|".join(WAYS))
+        parser.add_argument("--labels", default="final", metavar="|".join(WAYS))
         parser.add_argument("--corpus", action="append", default=[], help="all, if not stated")
         parser.add_argument("--task", action="append", default=[], help="all, if not stated")
+        parser.add_argument(
+            "--sentences",
+            default=ALL,
+            choices=list(SENTENCES),
+            help="; ".join(f"{name}: {words}" for name, words in SENTENCES.items()),
+        )
+        parser.add_argument("--round", type=int, help="only what this round asked for")
         parser.add_argument("--map", action="append", default=[], metavar="TASK=LAYER")
         parser.add_argument("--scheme", default="", help="IOB1, IOB2, IO or BIOES")
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = find_project(options["project"])
-        with standing_still():
+        with snapshot_read():
             pieces = export_corpus(
                 project=project,
                 format=options["format"],
@@ -33,6 +46,7 @@ class Command(RefusingCommand):
                 tasks=options["task"],
                 mapping=read_mapping(options["map"]),
                 scheme=options["scheme"],
+                which=which_of(project, options["sentences"], options["round"]),
             )
             n_bytes = export_to_file(options["output"], pieces)
         self.stdout.write(f"Wrote {n_bytes:,} bytes to {options['output']}.")

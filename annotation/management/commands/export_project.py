@@ -2,9 +2,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.refusing import RefusingCommand
-from annotation.selectors.projects import find_project
-from annotation.services.archive import export_project
+from annotation.archive.services import export_project
+from annotation.management.refusals import RefusingCommand
+from annotation.projects.selectors import find_project
 
 
 class Command(RefusingCommand):

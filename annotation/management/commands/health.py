@@ -3,6 +3,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 
@@ -12,7 +13,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         port = os.environ.get("TANDEM_BIND", "127.0.0.1:8000").rsplit(":", 1)[-1]
         request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/health/", headers={"Host": "localhost"}
+            f"http://127.0.0.1:{port}/health/", headers={"Host": settings.ALLOWED_HOSTS[0]}
         )
         try:
             with urllib.request.urlopen(request, timeout=4) as response:

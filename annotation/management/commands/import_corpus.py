@@ -4,13 +4,19 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.formats.files import open_file
-from annotation.formats.options import ReadOptions
-from annotation.import_report import ImportRefused, ImportReport
-from annotation.management.arguments import read_mapping
-from annotation.management.refusing import RefusingCommand
-from annotation.selectors.projects import find_project, find_user
-from annotation.services.importing import LABELS_AS, import_corpus
+from annotation.corpora.imports import import_corpus
+from annotation.corpora.report import (
+    DUPLICATES,
+    LABELS_AS,
+    NEW_LABELS,
+    ImportChoices,
+    ImportRefused,
+    ImportReport,
+)
+from annotation.formats.brat import open_file
+from annotation.formats.records import ReadOptions
+from annotation.management.refusals import RefusingCommand, read_mapping
+from annotation.projects.selectors import find_project, find_user
 
 
 class Command(RefusingCommand):
@@ -21,8 +27,24 @@ class Command(RefusingCommand):
         parser.add_argument("file")
         parser.add_argument("--format", required=True)
         parser.add_argument("--labels", required=True, choices=LABELS_AS)
-        parser.add_argument("--as", dest="author", metavar="USER", help="whose annotations")
+        parser.add_argument(
+            "--as", dest="author", metavar="USER|test", help="whose annotations, or the test slice"
+        )
+        parser.add_argument("--new-labels", choices=NEW_LABELS, default="refuse")
+        parser.add_argument(
+            "--map-label", action="append", default=[], metavar="TASK:LABEL=OURS",
+            help="a label of the file that the task calls otherwise",
+        )  # fmt: skip
+        parser.add_argument("--duplicates", choices=DUPLICATES, default="keep")
+        parser.add_argument("--skip-bad", action="store_true", help="import what is good")
+        parser.add_argument(
+            "--onto-existing", action="store_true", help="labels for sentences that are there"
+        )
         parser.add_argument("--map", action="append", default=[], metavar="TASK=LAYER")
+        parser.add_argument(
+            "--column", action="append", default=[], metavar="COLUMN=TASK",
+            help="a column of a table that answers a task; no other column does",
+        )  # fmt: skip
         parser.add_argument("--name", default="", metavar="CORPUS")
         parser.add_argument("--dry-run", action="store_true", help="look, and store nothing")
         parser.add_argument("--tokeniser", default="", help="whitespace, or a language such as en")
@@ -40,11 +62,18 @@ class Command(RefusingCommand):
         except ImportRefused as refusal:
             report = refusal.report
         self.stdout.write("\n".join(report.lines()))
+        for kind in report.problem_kinds():
+            lines = ", ".join(map(str, kind.lines))
+            more = ", ..." if kind.n > len(kind.lines) else ""
+            self.stderr.write(f"{kind.n:,} x {kind.message} (lines {lines}{more})")
         if not report.is_good:
             rows = "\n".join(map(str, report.problems))
-            raise CommandError(f"Nothing was imported; {len(report.problems)} problems:\n{rows}")
+            raise CommandError(f"Nothing was imported; {report.n_problems} problems:\n{rows}")
         verb = "would be" if options["dry_run"] else "is"
-        self.stdout.write(f"{path} {verb} corpus '{report.corpus_name}'.")
+        if options["onto_existing"]:
+            self.stdout.write(f"The labels of {path} {verb} on the sentences.")
+        else:
+            self.stdout.write(f"{path} {verb} corpus '{report.corpus_name}'.")
 
 
 def _import(path: Path, options: dict[str, Any]) -> ImportReport:
@@ -55,10 +84,20 @@ def _import(path: Path, options: dict[str, Any]) -> ImportReport:
             file_name=str(path),
             format=options["format"],
             labels=options["labels"],
-            author=find_user(options["author"]) if options["author"] else None,
-            mapping=read_mapping(options["map"]),
+            author=find_user(options["author"])
+            if options["author"] not in (None, "test")
+            else None,
+            mapping={**read_mapping(options["map"]), **_columns(options["column"])},
             name=options["name"],
             options=_read_options(options),
+            choices=ImportChoices(
+                new_labels=options["new_labels"],
+                label_map=_label_map(options["map_label"]),
+                duplicates=options["duplicates"],
+                skips_bad=options["skip_bad"],
+                is_test=options["author"] == "test",
+                is_onto_existing=options["onto_existing"],
+            ),
             is_dry_run=options["dry_run"],
         )
 
@@ -73,3 +112,22 @@ def _read_options(options: dict[str, Any]) -> ReadOptions:
         text_column=options["text_column"],
         annotator=options["annotator"],
     )
+
+
+def _columns(pairs: list[str]) -> dict[str, str]:
+    """Return the column of each task from COLUMN=TASK arguments."""
+    for pair in pairs:
+        if "=" not in pair:
+            raise CommandError(f"--column {pair}: write COLUMN=TASK.")
+    return {task: column for column, task in (pair.rsplit("=", 1) for pair in pairs)}
+
+
+def _label_map(pairs: list[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for pair in pairs:
+        task, colon, rest = pair.partition(":")
+        label, equals, ours = rest.partition("=")
+        if not (colon and equals and task and label and ours):
+            raise CommandError(f"'{pair}' is not TASK:LABEL=OURS.")
+        found.setdefault(task, {})[label] = ours
+    return found

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.refusing import RefusingCommand
+from annotation.management.refusals import RefusingCommand
 from annotation.models import Round
 
 
@@ -15,7 +15,7 @@ class Command(RefusingCommand):
         parser.add_argument("--project", help="name or id of its project")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from annotation.rounds.replaying import replay_round  # loads torch
+        from annotation.rounds.replay import replay_round  # loads torch
 
         replayed = self._find(options["round"], options["project"])
         replay = replay_round(replayed)
@@ -24,7 +24,7 @@ class Command(RefusingCommand):
         self.stdout.write(f"Round {replayed.number} replays to the same {replay.n_asks} asks.")
 
     def _find(self, number: int, project: str | None) -> Round:
-        from annotation.selectors.projects import find_project
+        from annotation.projects.selectors import find_project
 
         rounds = Round.objects.select_related("project")
         found = (

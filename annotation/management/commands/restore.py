@@ -2,8 +2,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.refusing import RefusingCommand
-from annotation.services.backups import restore
+from annotation.archive.backups import restore
+from annotation.management.refusals import RefusingCommand
 
 
 class Command(RefusingCommand):

@@ -1,12 +1,14 @@
+import os
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 
-from annotation.links import sign_in_url
-from annotation.management.refusing import RefusingCommand
-from annotation.selectors.projects import find_user
-from annotation.services.signing_in import LINK_HOURS, create_admin, create_sign_in_link
+from annotation.accounts.services import LINK_HOURS, create_admin, create_sign_in_link
+from annotation.management.refusals import RefusingCommand
+from annotation.projects.selectors import find_user
 
 
 class Command(RefusingCommand):
@@ -23,4 +25,13 @@ class Command(RefusingCommand):
             user, _ = create_admin(username=options["username"], now=now)
         else:
             user = find_user(options["username"])
-        self.stdout.write(sign_in_url(create_sign_in_link(user=user, now=now, hours=hours)))
+        token = create_sign_in_link(user=user, now=now, hours=hours)
+        self.stdout.write(_server_address() + reverse("sign-in-link", args=[token]))
+
+
+def _server_address() -> str:
+    """Return where people reach this server, as far as its settings say."""
+    if settings.IS_HTTPS:
+        return f"https://{settings.ALLOWED_HOSTS[0]}"
+    port = os.environ.get("TANDEM_BIND", "127.0.0.1:8000").rsplit(":", 1)[-1]
+    return f"http://{settings.ALLOWED_HOSTS[0]}:{port}"

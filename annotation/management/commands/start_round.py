@@ -1,14 +1,17 @@
 import time
-import tomllib
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.refusing import RefusingCommand
-from annotation.models import Round
-from annotation.selectors.projects import find_project, find_user
-from annotation.services.rounds import launch_round
+from annotation.management.refusals import RefusingCommand
+from annotation.models import Project, Round
+from annotation.projects.selectors import find_project, find_user
+from annotation.rounds.selectors import find_round
+from annotation.rounds.services import launch_round
+from annotation.rounds.settings import RoundSettings, shown_settings
+from mtl_engine.errors import EngineError
+from mtl_engine.settings import read_assignments
 
 
 class Command(RefusingCommand):
@@ -21,7 +24,10 @@ class Command(RefusingCommand):
             action="append",
             default=[],
             metavar="KEY=VALUE",
-            help="for example unit=minutes",
+            help="a setting that differs from the project's defaults, for example unit=minutes",
+        )
+        parser.add_argument(
+            "--repeat", type=int, metavar="ROUND", help="begin with the settings of this round"
         )
         parser.add_argument("--as", dest="user", help="who launches it")
         parser.add_argument("--wait", action="store_true", help="return when its queue is open")
@@ -29,11 +35,21 @@ class Command(RefusingCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         user = find_user(options["user"]) if options["user"] else None
-        config = {**project.round_defaults, **dict(_setting(text) for text in options["set"])}
-        new = launch_round(project=project, config=config, created_by=user)
+        changes = self._changes(project, options["repeat"], options["set"])
+        new = launch_round(project=project, changes=changes, created_by=user)
         self.stdout.write(f"Round {new.number} of '{project}' is queued.")
         if options["wait"]:
             self._wait(new)
+
+    def _changes(
+        self, project: Project, repeat: int | None, assignments: list[str]
+    ) -> dict[str, Any]:
+        try:
+            chosen = read_assignments(RoundSettings, assignments)
+        except EngineError as error:
+            raise CommandError(str(error)) from error
+        repeated = shown_settings(find_round(project, repeat)) if repeat is not None else {}
+        return {**repeated, **chosen}
 
     def _wait(self, launched: Round) -> None:
         shown = ""
@@ -47,14 +63,3 @@ class Command(RefusingCommand):
             raise CommandError(f"Round {launched.number} {launched.state}: {launched.message}")
         n = launched.stages["selecting"]["n_asks"]
         self.stdout.write(f"Round {launched.number} asks for {n} sentences.")
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Return a key and its value, read as TOML where it is TOML, else as text."""
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise CommandError(f"--set takes KEY=VALUE, not '{text}'.")
-    try:
-        return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, value

@@ -1,8 +1,6 @@
-// Shows the weights as shares of all, and which choices a strategy has.
-const box = document.querySelector("[data-weights]");
-const sliders = [...box.querySelectorAll("input")];
-const WEIGHTED = new Set(["MT-AVG", "MT-PAR", "MT-RRF", "MT-IND", "UDJS"]);
-const VALUED = new Set(["MT-AVG", "MT-MAX", "MT-MIN", "MT-RRF"]); // can make a diverse batch
+// Shows the weights as shares of all, and which settings the chosen strategy has a use for.
+// What a strategy can do stands on its radio button, what a setting needs on its field.
+const sliders = [...document.querySelectorAll("[data-weights] input[type=range]")];
 
 function showShares() {
   const total = sliders.reduce((sum, slider) => sum + Number(slider.value), 0);
@@ -14,16 +12,65 @@ function showShares() {
 
 function showStrategy() {
   const chosen = document.querySelector("input[name=strategy]:checked");
-  const takesWeights = !chosen || WEIGHTED.has(chosen.value);
-  for (const slider of sliders) slider.disabled = !takesWeights;
-  const mayDiffer = !chosen || VALUED.has(chosen.value);
-  for (const choice of document.querySelectorAll("input[name=diversity]")) {
-    if (!mayDiffer && choice.value === "none") choice.checked = true;
-    choice.disabled = !mayDiffer && choice.value !== "none";
+  for (const field of document.querySelectorAll("[data-needs]")) {
+    const isUsed = !chosen || chosen.dataset[field.dataset.needs] === "yes";
+    for (const input of field.querySelectorAll("input, select")) {
+      const isDefault = input.type === "radio" && input.value === field.dataset.without;
+      if (!isUsed && isDefault) input.checked = true;
+      input.disabled = !isUsed && !isDefault;
+    }
   }
 }
 
-box.addEventListener("input", showShares);
+const amount = document.querySelector("#plan [name=amount]");
+const budgets = JSON.parse(document.getElementById("preview-budgets")?.textContent || '""') || {};
+
+/** What the budget buys: as the preview computed it, in between by the nearest one's pace. */
+function showBudget() {
+  if (!amount) return;
+  const unit = document.querySelector("#plan [name=unit]:checked")?.value ?? "minutes";
+  const minutes = Number(amount.value);
+  for (const button of document.querySelectorAll("[data-preset]")) {
+    const isIt = unit === "minutes" && Number(button.dataset.preset) === minutes;
+    button.setAttribute("aria-pressed", String(isIt));
+  }
+  const words = document.querySelector("[data-unit]");
+  if (words) words.textContent = unit === "minutes" ? "minutes of all people together" : unit;
+  const told = document.querySelector(".says");
+  if (told) told.hidden = unit !== "minutes" || !(minutes > 0);
+  if (unit !== "minutes" || !(minutes > 0)) return;
+  const n = document.querySelector("[data-n-sentences]");
+  const sizes = Object.keys(budgets).map(Number);
+  if (n?.dataset.seconds) showCount(n, (minutes * 60) / Number(n.dataset.seconds));
+  if (!sizes.length || !n) return;
+  const nearest = sizes.reduce((a, b) => (Math.abs(b - minutes) < Math.abs(a - minutes) ? b : a));
+  const bought = budgets[String(nearest)];
+  showCount(n, (bought.n_sentences * minutes) / nearest);
+  document.querySelector("[data-minutes]").textContent = `${minutes} minutes`;
+  const nTest = document.querySelector("[data-n-test]");
+  nTest.textContent = String(Math.round((bought.n_test * minutes) / nearest));
+}
+
+function showCount(node, n) {
+  const rounded = n < 20 ? Math.round(n) : Math.round(n / 5) * 5;
+  node.textContent = `${rounded.toLocaleString("en")} ${rounded === 1 ? "sentence" : "sentences"}`;
+}
+
+document.addEventListener("click", ({ target }) => {
+  const preset = target.closest?.("[data-preset]")?.dataset.preset;
+  if (!preset) return;
+  amount.value = preset;
+  const minutes = document.querySelector("#plan [name=unit][value=minutes]");
+  if (minutes) minutes.checked = true;
+  showBudget();
+});
+for (const bar of document.querySelectorAll(".bars [data-share]")) {
+  bar.style.blockSize = `${100 * Number(bar.dataset.share)}%`;
+}
+document.addEventListener("input", showBudget);
+document.addEventListener("change", showBudget);
+showBudget();
+document.addEventListener("input", showShares);
 document.addEventListener("change", showStrategy);
 showShares();
 showStrategy();

@@ -1,4 +1,4 @@
-// Adds and removes tasks without a round trip, and keeps the list of spans tasks that relations may link.
+// Adds and removes tasks without a round trip, and keeps the list of tasks whose answers another may link.
 const editor = document.querySelector("[data-task-editor]");
 const rows = editor.querySelector("[data-task-rows]");
 const template = editor.querySelector("[data-task-template]");
@@ -29,8 +29,10 @@ function removeTask(row) {
 }
 
 function listSpanTasks() {
+  const options = rows.querySelectorAll("[name$=-kind] [data-links]");
+  const linked = new Set([...options].map((option) => option.dataset.links));
   const names = [...rows.querySelectorAll("[data-task-row]")]
-    .filter((row) => row.querySelector("[name$=-kind]").value === "spans")
+    .filter((row) => linked.has(row.querySelector("[name$=-kind]").value))
     .map((row) => row.querySelector("[name$=-name]").value.trim());
   spanTasks.replaceChildren(...names.filter(Boolean).map((name) => new Option(name, name)));
 }

@@ -1,27 +1,14 @@
 // Adjudication: differences are chosen one by one, or an answer is edited; all of it becomes gold.
-import { allocateKeys } from "../annotate/input/keys.js";
-import { Chooser } from "../annotate/page/chooser.js";
-import { showKeys } from "../annotate/page/keys_dialog.js";
-import { OwnKeys } from "../annotate/page/settings.js";
-import { openStorage } from "../annotate/sync/storage.js";
 import "../annotate/sentence/element.js";
 import { CaseCard } from "./case_card.js";
-import { GoldEditor } from "./gold_editor.js";
+import { editingPage, GoldEditor } from "./gold_editor.js";
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const { sentence, tasks } = read("shown");
 const { cases, gold, posted, owner } = read("decisions");
 const form = document.querySelector("[data-adjudicate]");
 const count = form.querySelector("[data-count]");
-const ownKeys = new OwnKeys(openStorage().storage, owner);
-const desk = {
-  keys: allocateKeys(tasks, ownKeys.choice),
-  ownKeys,
-  chooser: new Chooser(),
-  help: () => showKeys({ tasks }, desk.keys, ownKeys.settings(useKeys)),
-  submit: () => form.requestSubmit(),
-  change: showCount,
-};
+const page = editingPage({ tasks, owner, submit: () => form.requestSubmit(), change: showCount });
 const cards = new Map(); // task -> its card
 const editors = new Map(); // task -> the editor that has it, of its own card or of its relations'
 
@@ -40,7 +27,7 @@ function edit(card, values = {}) {
   const names = cards.has(parent) ? [parent, card.name] : [card.name];
   const start = Object.fromEntries(names.map((name) => [name, values[name] ?? valueToEdit(name)]));
   for (const name of names) editors.get(name)?.close();
-  card.editor ??= new GoldEditor(card.room, tasksWith(card.name, parent), desk);
+  card.editor ??= new GoldEditor(card.room, tasksWith(card.name, parent), page);
   for (const name of names) editors.set(name, card.editor);
   card.editor.open(sentence, start, parent && gold[parent] ? { [parent]: gold[parent] } : {});
   showCards();
@@ -54,12 +41,6 @@ function back(card) {
   for (const name of editor.wanted) editors.delete(name);
   showCards();
   card.focus();
-}
-
-function useKeys() {
-  desk.keys = allocateKeys(tasks, ownKeys.choice);
-  for (const { editor } of cards.values()) editor?.useKeys();
-  return desk.keys;
 }
 
 function valueToEdit(name) {
@@ -102,8 +83,10 @@ function showCount() {
 
 function collect() {
   const answers = {};
-  for (const { name, answer } of cards.values()) {
-    const value = editors.has(name) ? editors.get(name).values[name] : answer;
+  for (const card of cards.values()) {
+    const { name } = card;
+    if (!editors.has(name) && !card.task.differences.length) continue; // nothing was decided
+    const value = editors.has(name) ? editors.get(name).values[name] : card.answer;
     if (value !== null) answers[name] = value;
   }
   return answers;

@@ -81,7 +81,7 @@ export class CaseCard {
     const choices = element("div", { class: "verdicts" });
     const isOne = isOneOf(task);
     for (const difference of group.differences) {
-      const words = isOne ? itemWords(task.kind, difference.item, tokens) : "keep it";
+      const words = isOne ? itemWords(task, difference.item, tokens) : "keep it";
       choices.append(
         this.#option(group.key, task.differences.indexOf(difference), words, difference.people),
       );

@@ -38,6 +38,11 @@ export function put(node, name, value) {
   else node.setAttribute(name, value);
 }
 
+/** Put text into an element; nothing happens where it is already there. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /** Put an element at a place inside its positioned parent. */
 export function place(node, x, y, width, height) {
   node.style.left = `${x}px`;

@@ -1,7 +1,9 @@
-// Moving: the cursor, ranges, from thing to thing, from task to task, and out of every mode.
-import { findItem, itemsIn, pendingByTask, wantedTasks, wordOf } from "../model/state.js";
-import { itemId } from "../model/items.js";
+// Navigation: the cursor, ranges, from thing to thing, from task to task, and out of every mode.
+import { kindOf } from "../kinds/index.js";
+import { itemId, itemsOn, wordsOf } from "../model/items.js";
+import { findItem, itemsIn, pendingByTask, taskOf, wantedTasks } from "../model/state.js";
 import { sayItem } from "../sentence/speech.js";
+import { t } from "../words.js";
 
 /** Move the cursor by some words; a range ends. */
 export function moveCursor(state, by) {
@@ -13,54 +15,36 @@ export function moveTo(state, word) {
   return { ui: { cursor, anchor: null, selected: null } };
 }
 
-/** Stretch the range of words, or the selected own span, by one word. */
+/** Stretch the selected own thing where it can be, else the range of words, by one word. */
 export function stretch(state, by) {
-  const item = findItem(state, state.ui.selected);
-  if (item?.kind === "spans" && item.state === "own") return resizeSpan(state, item, "end", by);
+  const item = resizable(state);
+  if (item) return kindOf(item).resize(state, item, "end", by);
   const { cursor, anchor } = state.ui;
   return {
     ui: { cursor: clampWord(state, cursor + by), anchor: anchor ?? cursor, selected: null },
   };
 }
 
-/** Move the first word of the selected own span. */
+/** Move the first word of the selected own thing. */
 export function stretchStart(state, by) {
+  const item = resizable(state);
+  return item ? kindOf(item).resize(state, item, "start", by) : {};
+}
+
+function resizable(state) {
   const item = findItem(state, state.ui.selected);
-  return item?.kind === "spans" && item.state === "own" ? resizeSpan(state, item, "start", by) : {};
+  return item?.state === "own" && kindOf(item).resize ? item : null;
 }
 
-/** Move one edge of a span by some words; it stays in the sentence and off its neighbours. */
-export function resizeSpan(state, item, edge, by) {
-  const task = state.context.tasks.get(item.task);
-  const m = state.sentence.tokens.length;
-  const start = edge === "start" ? item.start + by : item.start;
-  const end = edge === "end" ? item.end + by : item.end;
-  if (start < 0 || end > m || start >= end) return {};
-  const others = itemsIn(state).spans.filter(
-    (span) => span.task === item.task && span.state === "own" && span.id !== item.id,
-  );
-  if (!task.is_nested && others.some((span) => span.start < end && start < span.end)) return {};
-  const span = [item.start, item.end, item.label];
-  return {
-    action: { kind: "span.resize", task: item.task, span, start, end },
-    ui: {
-      selected: itemId(item.task, [start, end, item.label].join("-")),
-      cursor: edge === "end" ? end - 1 : start,
-    },
-  };
-}
-
-/** Select the next thing on the word under the cursor: arcs above, chips and relations below. */
+/** Select the next thing on the word under the cursor: arcs above, chips and links below. */
 export function cycleItems(state, by) {
   const { cursor, selected } = state.ui;
-  const { tree, tags, spans, relations } = itemsIn(state);
-  const above = tree.filter((arc) => arc.dep === cursor);
-  const covering = spans
-    .filter((span) => span.start <= cursor && cursor < span.end)
-    .sort((a, b) => a.end - a.start - (b.end - b.start));
-  const ids = new Set(covering.map((span) => span.id));
-  const links = relations.filter((link) => ids.has(link.from) || ids.has(link.to));
-  const below = [...tags.filter((tag) => tag.at === cursor), ...covering, ...links];
+  const { arcs, chips, rails, links } = itemsIn(state);
+  const above = itemsOn(arcs, cursor);
+  const covering = itemsOn(rails, cursor);
+  const ids = new Set(covering.map(({ id }) => id));
+  const touching = links.filter(({ from, to }) => ids.has(from) || ids.has(to));
+  const below = [...itemsOn(chips, cursor), ...covering, ...touching];
   const stops = [...above.map(({ id }) => id), null, ...below.map(({ id }) => id)];
   const at = stops.indexOf(selected ?? null);
   const next = stops[Math.max(0, Math.min(stops.length - 1, (at < 0 ? above.length : at) + by))];
@@ -71,18 +55,35 @@ export function cycleItems(state, by) {
 export function selectItem(state, id) {
   const item = findItem(state, id);
   if (!item) return { ui: { selected: null } };
-  const cursor = wordOf(item) ?? state.ui.cursor;
+  const cursor = wordsOf(item)?.[0] ?? state.ui.cursor;
   return { ui: { selected: id, anchor: null, cursor, task: item.task }, ...spoken(state, id) };
 }
 
 /** Select the next or previous suggestion that waits, task by task. */
 export function goToSuggestion(state, by) {
   const waiting = waitingIds(state);
-  if (!waiting.length) return { warn: "No suggestions are left to check." };
+  if (!waiting.length) return goToKnown(state, by);
   const at = waiting.indexOf(state.ui.selected);
   const start =
     at < 0 ? (by > 0 ? 0 : waiting.length - 1) : (at + by + waiting.length) % waiting.length;
   return selectItem(state, waiting[start]);
+}
+
+/** Choose the next words that earlier answers label and that have no label here. */
+function goToKnown(state, by) {
+  const task = taskOf(state, state.ui.task);
+  const known = task ? kindOf(task).known(state, task) : [];
+  if (!known.length) return { warn: t("No suggestions are left to check.") };
+  const { cursor, anchor } = state.ui;
+  const here = Math.min(cursor, anchor ?? cursor);
+  const isHere = anchor !== null;
+  const after = known.find(([start]) => (isHere ? start > here : start >= here));
+  const before = known.findLast(([start]) => start < here);
+  const [start, end] = (by > 0 ? after : before) ?? known[by > 0 ? 0 : known.length - 1];
+  return {
+    ui: { anchor: start, cursor: end - 1, selected: null },
+    say: state.sentence.tokens.slice(start, end).join(" "),
+  };
 }
 
 /** Ids of waiting suggestions, the active task's first. */
@@ -101,7 +102,7 @@ export function goToTask(state, by) {
 }
 
 export function activate(state, task) {
-  return { ui: { task, mode: null }, say: `${task}, active task` };
+  return { ui: { task, mode: null }, say: t("{task}, active task", { task }) };
 }
 
 /** Leave the innermost mode, or return null when nothing is left to leave. */
@@ -114,7 +115,7 @@ export function escape(state) {
 
 function spoken(state, id) {
   const item = findItem(state, id);
-  return item ? { say: sayItem(item, state.sentence.tokens, itemsIn(state).spans) } : {};
+  return item ? { say: sayItem(item, state.sentence.tokens, itemsIn(state)) } : {};
 }
 
 function clampWord(state, word) {

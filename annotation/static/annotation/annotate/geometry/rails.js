@@ -1,11 +1,12 @@
-// Chips under the words: a rail along the words of a span on each line, and its label once.
+// Rails under the words: one along the words of a span on each line, and its label once.
 import { packLanes } from "./lanes.js";
 
 const ROW_GAP = 2;
 
-/** Pieces of all spans on each line, with rows; inner spans lie nearest the words.
- *  Span: {start, end, labelWidth}. A piece knows whether the span starts or ends in it. */
-export function hangSpans(spans, places, lines, frame) {
+/** Pieces of all spans on each line, with rows; inner spans lie nearest the words. A chip hangs in
+ *  the row of its rail, or lower where another chip is in its way. Span: {start, end, labelWidth}. A
+ *  piece knows whether the span starts or ends in it. */
+export function hangRails(spans, places, lines, frame) {
   const byLine = lines.map(() => []);
   spans.forEach((span, index) => {
     for (const run of visualRuns(span, places)) byLine[run.line].push({ index, ...run });
@@ -17,8 +18,28 @@ export function hangSpans(spans, places, lines, frame) {
       ROW_GAP,
     );
     pieces.forEach((piece, i) => (piece.row = rows[i]));
+    hangChips(pieces, spans);
   }
   return byLine;
+}
+
+/** Give every chip a row of its own, the inner and shorter spans first. */
+function hangChips(pieces, spans) {
+  const length = ({ index }) => spans[index].end - spans[index].start;
+  const hung = [];
+  const chips = pieces
+    .filter(({ chipWidth }) => chipWidth !== undefined)
+    .sort((a, b) => a.row - b.row || length(a) - length(b) || a.chipX - b.chipX);
+  for (const chip of chips) {
+    const isTaken = (row) => hung.some((other) => other.chipRow === row && touch(chip, other));
+    chip.chipRow = chip.row;
+    while (isTaken(chip.chipRow)) chip.chipRow += 1;
+    hung.push(chip);
+  }
+}
+
+function touch(a, b) {
+  return a.chipX < b.chipX + b.chipWidth + ROW_GAP && b.chipX < a.chipX + a.chipWidth + ROW_GAP;
 }
 
 /** Stretches of a span's words that stand side by side on one line. */
@@ -54,11 +75,10 @@ function labelFirstRun(pieces, index, span, { width, direction }) {
   piece.chipWidth = span.labelWidth;
 }
 
-function outline(piece, span) {
-  const { x1, x2, chipX = x1, chipWidth = 0 } = piece;
+function outline({ x1, x2 }, span) {
   return {
-    left: Math.min(x1, chipX),
-    right: Math.max(x2, chipX + chipWidth),
+    left: x1,
+    right: x2,
     legs: [x1, x2],
     length: span.end - span.start,
     isOnTop: false,
@@ -67,13 +87,13 @@ function outline(piece, span) {
 
 /** Where relations take hold of each chip: {mid, width, line, row}, on the widest part of its lower
  *  edge that no chip of a lower row covers. */
-export function chipAnchors(spans, byLine) {
+export function railAnchors(spans, byLine) {
   return spans.map((_, index) => {
     const line = byLine.findIndex((pieces) => pieces.some((p) => isChipOf(p, index)));
     const chip = byLine[line].find((p) => isChipOf(p, index));
-    const below = byLine[line].filter((p) => p.chipWidth && p.row > chip.row);
+    const below = byLine[line].filter((p) => p.chipWidth && p.chipRow > chip.chipRow);
     const [left, right] = widestFree(chip, below);
-    return { mid: (left + right) / 2, width: right - left, line, row: chip.row };
+    return { mid: (left + right) / 2, width: right - left, line, row: chip.chipRow };
   });
 }
 

@@ -2,8 +2,9 @@
 import { printableKey } from "./keys.js";
 
 /** Hand key presses to commands. `actions` has a function for each name below; `keys()` returns the
- *  allocated keys; `isFree()` says whether no dialog or list has the keyboard. */
-export function listenToKeyboard(target, { actions, keys, isFree, usesLetters }) {
+ *  allocated keys; `active()` the name of the open task; `isFree()` says whether no dialog or list
+ *  has the keyboard. */
+export function listenToKeyboard(target, { actions, keys, active, isFree, usesLetters }) {
   target.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || !isFree() || isTyping(event.target)) return;
     const handled = event.ctrlKey || event.metaKey ? withControl(event) : plain(event);
@@ -14,6 +15,8 @@ export function listenToKeyboard(target, { actions, keys, isFree, usesLetters })
   function withControl(event) {
     if (event.altKey) return null;
     const key = event.key.toLowerCase();
+    if (key === "arrowup") return actions.back;
+    if (key === "arrowdown") return actions.forth;
     if (key === "enter") return actions.submit;
     if (key === " ") return actions.skip;
     if (key === "z") return event.shiftKey ? actions.redo : undoOf(event);
@@ -30,12 +33,12 @@ export function listenToKeyboard(target, { actions, keys, isFree, usesLetters })
     if (named) return isForButton(event) ? null : () => named(actions, event);
     if (event.altKey) return null;
     const key = printableKey(event);
-    const { commands, labels } = keys();
     const isLetter = /^[\p{L}\p{N}]$/u.test(key);
     if (!key || (isLetter && !usesLetters())) return null;
-    if (commands.has(key)) return () => actions[commands.get(key)]();
-    if (labels.has(key)) return () => actions.label(labels.get(key));
-    return null;
+    const found = keys().find(key, active());
+    if (found?.command) return () => actions[found.command]();
+    if (found?.label) return () => actions.label(found);
+    return found && (() => actions.find(found.typed));
   }
 }
 
@@ -47,11 +50,15 @@ const NAMED = {
   Home: (actions) => actions.moveTo(0),
   End: (actions) => actions.moveTo(Infinity),
   Tab: (actions, event) => actions.task(event.shiftKey ? -1 : 1, event.target),
-  Enter: (actions) => actions.confirm(),
+  Enter: (actions, event) => (event.shiftKey ? actions.acceptEverything() : actions.confirm()),
   Escape: (actions) => actions.escape(),
-  " ": (actions) => actions.choose(),
+  " ": (actions) => actions.find(),
   Backspace: (actions) => actions.remove(),
   Delete: (actions) => actions.remove(),
+  F2: (actions) => actions.note(),
+  F4: (actions) => actions.later(),
+  F8: (actions) => actions.history(),
+  F9: (actions) => actions.document(),
 };
 
 /** Arrows go as the eye does; Shift stretches, with Alt from the start. */

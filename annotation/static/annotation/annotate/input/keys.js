@@ -1,74 +1,115 @@
-// Which key does what: commands and labels share one keyboard, and a key means one thing.
+// Which key does what. Commands mean the same whatever task is open; letters and digits belong to
+// the labels of the open task, and digits that it does not use to the first choice of a class.
+import { kindOf } from "../kinds/index.js";
+import { t } from "../words.js";
 
-/** Commands on printable keys. `needs`: the kind of task without which the key is free. */
-export const COMMANDS = [
-  { id: "accept", key: "a", words: "accept" },
-  { id: "reject", key: "x", words: "reject" },
-  { id: "acceptAll", key: "A", words: "accept all of the task" },
-  { id: "rejectAll", key: "X", words: "reject all of the task" },
-  { id: "markHead", key: "h", words: "mark head; twice: root" },
-  { id: "relate", key: "r", words: "relation from this span", needs: "relations" },
-  { id: "reverse", key: "R", words: "reverse a relation", needs: "relations" },
-  { id: "flag", key: "f", words: "flag the sentence" },
-  { id: "guidelines", key: "g", words: "guidelines" },
-  { id: "nextSuggestion", key: ".", words: "next suggestion" },
-  { id: "previousSuggestion", key: ",", words: "previous suggestion" },
-  { id: "help", key: "?", words: "these keys" },
+/** Commands on printable keys, whatever is asked; kinds of tasks add their own. */
+const COMMANDS = [
+  { id: "accept", key: "a", words: t("accept") },
+  { id: "reject", key: "x", words: t("reject") },
+  { id: "acceptAll", key: "A", words: t("accept all of the task") },
+  { id: "rejectAll", key: "X", words: t("reject all of the task") },
+  { id: "find", key: "/", words: t("find a label") },
+  { id: "flag", key: "f", words: t("flag the sentence") },
+  { id: "guidelines", key: "g", words: t("guidelines") },
+  { id: "nextSuggestion", key: ".", words: t("next suggestion") },
+  { id: "previousSuggestion", key: ",", words: t("previous suggestion") },
+  { id: "help", key: "?", words: t("these keys") },
 ];
 
-const DIGITS = [..."1234567890"];
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
+const DIGIT = /^[0-9]$/;
+export const LIST_KEY = "0"; // opens the list of all classes
 
-/** Keys of a project: {commands: Map key -> id, labels: Map key -> {task, label}, keyOf(task,
- *  label)}. custom: {commands: {id: key}, labels: {task: {label: key}}}, one person's own choice.
- *  Own choices come first, then the project's keys, then the first free letter or digit. */
-export function allocateKeys(tasks, custom = {}) {
-  const commands = allocateCommands(tasks, custom.commands ?? {});
-  const labels = new Map();
-  const isFree = (key) => key && !commands.has(key) && !labels.has(key);
-  const all = tasks.flatMap((task) => task.labels.map((label) => ({ task, label })));
-  const given = new Set();
-  const give = (entry, key) => {
-    if (given.has(entry) || !isFree(key)) return;
-    labels.set(key, { task: entry.task.name, label: entry.label.name });
-    given.add(entry);
-  };
-  for (const entry of all) give(entry, custom.labels?.[entry.task.name]?.[entry.label.name]);
-  for (const entry of all)
-    if (fitsKind(entry.task.kind, entry.label.key)) give(entry, entry.label.key);
-  for (const entry of all) {
-    give(entry, candidates(entry.task.kind, entry.label.name).find(isFree));
-  }
-  const keys = new Map([...labels].map(([key, { task, label }]) => [`${task}\n${label}`, key]));
-  return { commands, labels, keyOf: (task, label) => keys.get(`${task}\n${label}`) ?? "" };
+/** All commands on printable keys for some tasks: [{id, key, words, run, isLocal}]. A local one
+ *  belongs to the tasks of its kind while they are open. */
+export function commandsFor(tasks) {
+  const kinds = new Set(tasks.map(kindOf));
+  return [...COMMANDS, ...[...kinds].flatMap(({ commands }) => commands)];
 }
 
-function allocateCommands(tasks, custom) {
-  const isNeeded = ({ needs }) => !needs || tasks.some(({ kind }) => kind === needs);
-  const wanted = COMMANDS.filter(isNeeded);
+/** The keys of some tasks. custom: {commands: {id: key}, labels: {task: {label: key}}}, one person's
+ *  own choice; it comes first, then the project's keys, then the first free letter or digit. */
+export function allocateKeys(tasks, custom = {}) {
+  const all = commandsFor(tasks);
+  const commands = giveCommands(
+    all.filter(({ isLocal }) => !isLocal),
+    custom.commands ?? {},
+    new Map(),
+  );
+  const byTask = new Map(tasks.map((task) => [task.name, keysOf(task, commands, custom)]));
+  const chosen = tasks.find((task) => kindOf(task).takesDigits);
+  return {
+    /** The key of a command, or "". */
+    commandKey(id) {
+      const maps = [commands, ...[...byTask.values()].map((keys) => keys.commands)];
+      return maps.map((keys) => keyFor(keys, id)).find(Boolean) ?? "";
+    },
+
+    /** The key of a label while its task is open, or "". */
+    keyOf: (task, label) => keyFor(byTask.get(task).labels, label),
+
+    /** The task whose classes have the digits while another task is open, or null. */
+    digitsTask: (active) => (byTask.get(active)?.usesDigits ? null : (chosen ?? null)),
+
+    /** What a key does while a task is open: {command} or {task, label}, or {typed} where it begins
+     *  the name of a label that has no key; else null. */
+    find(key, active) {
+      const own = byTask.get(active);
+      const command = commands.get(key) ?? own?.commands.get(key);
+      if (command) return { command };
+      if (own?.labels.has(key)) return { task: active, label: own.labels.get(key) };
+      const other = DIGIT.test(key) ? this.digitsTask(active) : null;
+      if (other) {
+        if (key === LIST_KEY) return { command: "listClasses" };
+        const label = byTask.get(other.name).labels.get(key);
+        return label ? { task: other.name, label } : null;
+      }
+      return own?.hasMore && /^\p{L}$/u.test(key) ? { typed: key } : null;
+    },
+  };
+}
+
+/** Keys of one task: {commands: Map key -> id, labels: Map key -> label, usesDigits, hasMore}. */
+function keysOf(task, taken, custom) {
+  const kind = kindOf(task);
+  const local = kind.commands.filter(({ isLocal }) => isLocal);
+  const commands = giveCommands(local, custom.commands ?? {}, taken);
+  const labels = new Map();
+  const given = new Set();
+  const isFree = (key) => key && !taken.has(key) && !commands.has(key) && !labels.has(key);
+  const give = (name, key) => {
+    if (given.has(name) || !isFree(key)) return;
+    labels.set(key, name);
+    given.add(name);
+  };
+  for (const { name } of task.labels) give(name, custom.labels?.[task.name]?.[name]);
+  for (const { name, key } of task.labels) if (kind.keys("").includes(key)) give(name, key);
+  for (const { name } of task.labels) give(name, kind.keys(name).find(isFree));
+  const usesDigits = kind.usesDigits || kind.takesDigits;
+  return { commands, labels, usesDigits, hasMore: given.size < task.labels.length };
+}
+
+function giveCommands(wanted, custom, taken) {
   const keys = new Map();
-  for (const { id } of wanted) if (custom[id] && !keys.has(custom[id])) keys.set(custom[id], id);
+  const isFree = (key) => key && !keys.has(key) && !taken.has(key);
+  for (const { id } of wanted) if (isFree(custom[id])) keys.set(custom[id], id);
   for (const { id, key } of wanted) {
-    if (![...keys.values()].includes(id) && !keys.has(key)) keys.set(key, id);
+    if (!keyFor(keys, id) && isFree(key)) keys.set(key, id);
   }
   return keys;
 }
 
-/** Keys that a label may get by itself, the best first; tree labels get none. */
-function candidates(kind, name) {
-  if (kind === "classes") return DIGITS;
-  const letters = [...lettersOf(name), ...LETTERS];
-  if (kind === "spans" || kind === "tags") return letters;
-  return kind === "relations" ? letters.map((letter) => letter.toUpperCase()) : [];
+function keyFor(keys, wanted) {
+  for (const [key, meaning] of keys) if (meaning === wanted) return key;
+  return "";
 }
 
-function lettersOf(name) {
+/** Letters for a label: those of its name first, then all others. */
+export function letterKeys(name) {
   const plain = name.normalize("NFKD").toLowerCase();
-  return [...plain].filter((character) => LETTERS.includes(character));
-}
-
-function fitsKind(kind, key) {
-  return Boolean(key) && candidates(kind, "").includes(key);
+  const own = [...plain].filter((character) => LETTERS.includes(character));
+  return [...own, ...LETTERS];
 }
 
 /** Printable key of a keyboard event: its letter by Shift alone, so that Caps Lock changes nothing,
@@ -88,7 +129,6 @@ export function capText(key) {
 }
 
 /** The cap of a command's key, or "" where it has none. */
-export function commandCap({ commands }, id) {
-  for (const [key, command] of commands) if (command === id) return capText(key);
-  return "";
+export function commandCap(keys, id) {
+  return capText(keys.commandKey(id));
 }

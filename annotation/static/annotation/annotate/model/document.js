@@ -1,71 +1,71 @@
-// The document: all values of one ask while a person works on it, and every change to it.
-import { blankValue, sameValue } from "./answers.js";
-import { relationChanges } from "./relations.js";
-import { spanChanges, withSpans } from "./spans.js";
-import { endsOf } from "./suggestions.js";
-import { withValue, wordChanges } from "./words.js";
+// The document: all values of one ask while a person works on it, every change to it, and undo.
+import { kindOf } from "../kinds/index.js";
 
 /** Document of an ask: own answers where there are some, else blank values. */
-export function openDocument(tasks, wanted, answers, m) {
+export function openDocument(tasks, wanted, answers, m, note = "") {
   const values = {};
   for (const task of tasks) {
     if (wanted.includes(task.name))
-      values[task.name] = answers[task.name] ?? blankValue(task.kind, m);
+      values[task.name] = answers[task.name] ?? kindOf(task).blank(m);
   }
-  return { values, rejected: {} };
+  return { values, rejected: {}, note };
+}
+
+/** The document with another value for one task. */
+export function withValue(doc, task, value) {
+  return { ...doc, values: { ...doc.values, [task]: value } };
 }
 
 /** The document after a change. Context: {tasks: Map by name, suggested, given: fixed spans}. */
-export function change(doc, action, context) {
-  const apply = CHANGES[action.kind];
+function change(doc, action, context) {
+  const task = context.tasks.get(action.task);
+  const known = { ...CHANGES, ...(task ? kindOf(task).changes : {}) };
+  const apply = known[action.kind];
   if (!apply)
-    throw new Error(`No change '${action.kind}'. Known: ${Object.keys(CHANGES).join(", ")}.`);
+    throw new Error(`No change '${action.kind}'. Known: ${Object.keys(known).join(", ")}.`);
   return apply(doc, action, context);
 }
 
-const suggestionChanges = {
+const CHANGES = {
   /** Take suggested items over as own answers; a relation brings the spans that it needs. */
   "suggestion.accept"(doc, { task, keys }, context) {
-    let next = doc;
-    for (const item of context.suggested[task].filter(({ key }) => keys.includes(key))) {
-      next = ACCEPT[context.tasks.get(task).kind](
-        forget(next, task, item.key),
-        task,
-        item,
-        context,
-      );
-    }
-    return next;
+    const { accept } = kindOf(context.tasks.get(task));
+    return context.suggested[task]
+      .filter(({ key }) => keys.includes(key))
+      .reduce((next, item) => accept(forget(next, task, item.key), task, item, context), doc);
   },
 
-  /** Put suggested items away. */
-  "suggestion.reject"(doc, { task, keys }) {
-    const rejected = [...new Set([...(doc.rejected[task] ?? []), ...keys])];
-    return { ...doc, rejected: { ...doc.rejected, [task]: rejected } };
-  },
-};
-
-const ACCEPT = {
-  spans: (doc, task, { value }, context) =>
-    spanChanges["span.add"](
+  /** The same for several tasks at once; of: {task: keys}. */
+  "suggestions.accept"(doc, { of }, context) {
+    return Object.entries(of).reduce(
+      (next, [task, keys]) => CHANGES["suggestion.accept"](next, { task, keys }, context),
       doc,
-      { task, start: value[0], end: value[1], label: value[2] },
-      context,
-    ),
-  tags: acceptAt,
-  tree: acceptAt,
-  classes: (doc, task, { value }) => withValue(doc, task, value),
-  relations: (doc, task, { value }, context) =>
-    relationChanges["relation.add"](doc, relationParts(task, value), context),
+    );
+  },
+
+  "suggestion.reject": reject,
+
+  /** Take an own answer away; where it was the model's, that suggestion is rejected too. */
+  delete(doc, action, context) {
+    const { task } = action;
+    const kind = kindOf(context.tasks.get(task));
+    const key = kind.keyOf(action);
+    const shorter = kind.remove(doc, task, action, context);
+    const isSuggested = (context.suggested[task] ?? []).some((item) => item.key === key);
+    return isSuggested ? reject(shorter, { task, keys: [key] }) : shorter;
+  },
+
+  /** A note of the annotator on the whole answer. */
+  "note.set": (doc, { text }) => ({ ...doc, note: text }),
+
+  /** Another version of everything, such as one from another device. */
+  replace: (_, { doc }) => doc,
 };
 
-function relationParts(task, link) {
-  const [from, to] = endsOf(link);
-  return { task, from, to, label: link[4] };
-}
-
-function acceptAt(doc, task, { at, value }) {
-  return withValue(doc, task, doc.values[task].with(at, value));
+/** Put suggested items away. */
+function reject(doc, { task, keys }) {
+  const rejected = [...new Set([...(doc.rejected[task] ?? []), ...keys])];
+  return { ...doc, rejected: { ...doc.rejected, [task]: rejected } };
 }
 
 /** An accepted item is no longer rejected. */
@@ -74,41 +74,42 @@ function forget(doc, task, key) {
   return { ...doc, rejected: { ...doc.rejected, [task]: rejected } };
 }
 
-const deletions = {
-  /** Take an own answer away; where it was the model's, that suggestion is rejected too. */
-  delete(doc, { task, value, at }, context) {
-    const kind = context.tasks.get(task).kind;
-    const key = at === undefined ? (kind === "classes" ? "class" : value.join("-")) : String(at);
-    const isSuggested = (context.suggested[task] ?? []).some((item) => item.key === key);
-    const shorter = DELETE[kind](doc, task, value, at, context);
-    return isSuggested
-      ? suggestionChanges["suggestion.reject"](shorter, { task, keys: [key] })
-      : shorter;
-  },
-};
+// Undo and redo over documents. A history is {past, doc, future}; nothing in it is ever changed.
 
-const DELETE = {
-  spans: (doc, task, span, _, context) => withSpans(doc, task, without(doc, task, span), context),
-  relations: (doc, task, link) => withValue(doc, task, without(doc, task, link)),
-  tags: (doc, task, _, at) => withValue(doc, task, doc.values[task].with(at, null)),
-  tree: (doc, task, _, at) => withValue(doc, task, doc.values[task].with(at, null)),
-  classes: (doc, task) => withValue(doc, task, null),
-};
-
-function without(doc, task, value) {
-  return doc.values[task].filter((other) => !sameValue(other, value));
+export function startHistory(doc) {
+  return { past: [], doc, future: [] };
 }
 
-const replacement = {
-  /** Another version of everything, such as one from another device. */
-  replace: (_, { doc }) => doc,
-};
+/** The history after an action; "undo" and "redo" are actions too, so that a journal replays. */
+export function step(history, action, context) {
+  if (action.kind === "undo") return undo(history);
+  if (action.kind === "redo") return redo(history);
+  const doc = change(history.doc, action, context);
+  if (JSON.stringify(doc) === JSON.stringify(history.doc)) return history;
+  return { past: [...history.past, history.doc], doc, future: [] };
+}
 
-const CHANGES = {
-  ...spanChanges,
-  ...wordChanges,
-  ...relationChanges,
-  ...suggestionChanges,
-  ...deletions,
-  ...replacement,
-};
+/** The history after all actions of a journal. */
+export function replay(doc, actions, context) {
+  return actions.reduce((history, action) => step(history, action, context), startHistory(doc));
+}
+
+export function canUndo(history) {
+  return history.past.length > 0;
+}
+
+export function canRedo(history) {
+  return history.future.length > 0;
+}
+
+function undo(history) {
+  if (!canUndo(history)) return history;
+  const { past, doc, future } = history;
+  return { past: past.slice(0, -1), doc: past.at(-1), future: [doc, ...future] };
+}
+
+function redo(history) {
+  if (!canRedo(history)) return history;
+  const { past, doc, future } = history;
+  return { past: [...past, doc], doc: future[0], future: future.slice(1) };
+}

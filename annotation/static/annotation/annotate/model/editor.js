@@ -1,9 +1,22 @@
-// Hands on one sentence: they carry out what commands ask for, undo and redo, and tell whoever
-// draws. A desk keeps their work; an editor of gold only holds it.
-import { canRedo, canUndo } from "./history.js";
+// The editor of one sentence carries out what commands ask for, undoes and redoes, and tells whoever
+// draws. A session keeps its work; the editor of gold only holds it.
+//
+// What a command asks for, its outcome: {action, ui, say, warn, choose}. All parts may be missing.
+//   action  a change of the document, journalled and undoable
+//   ui      parts of the editor's state that change
+//   say     words for the screen reader
+//   warn    words for the eye as well: why nothing happened
+//   choose  a question for the type-ahead: {task, labels, ...}
+import { canRedo, canUndo } from "./document.js";
 import { act } from "./state.js";
+import { t } from "../words.js";
 
-export class Hands extends EventTarget {
+/** Nothing changes; say why. */
+export function refuse(warn) {
+  return { warn };
+}
+
+export class Editor extends EventTarget {
   state = null;
 
   get canEdit() {
@@ -32,7 +45,7 @@ export class Hands extends EventTarget {
   /** Undo or redo one action; false if there is none. */
   stepBack() {
     if (!this.canUndo) return false;
-    this.perform({ action: { kind: "undo" }, ui: { selected: null, mode: null }, say: "Undone" });
+    this.perform({ action: { kind: "undo" }, ui: { selected: null, mode: null }, say: t("Undone") });
     return true;
   }
 
@@ -41,7 +54,7 @@ export class Hands extends EventTarget {
     this.perform({
       action: { kind: "redo" },
       ui: { selected: null, mode: null },
-      say: "Done again",
+      say: t("Done again"),
     });
     return true;
   }

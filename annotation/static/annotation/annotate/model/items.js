@@ -1,37 +1,44 @@
-// Answers as things to draw: tags, spans, arcs and relations with their colour, state and place.
-import { itemsOf, sameWords } from "./answers.js";
-import { endsOf } from "./suggestions.js";
-
-export const N_COLOURS = 72;
+// Answers as things to draw, by layer: chips on words, rails under spans, arcs, links, badges.
+import { allKinds, kindOf } from "../kinds/index.js";
 
 /** Nothing to draw. */
 export function noItems() {
-  return { tags: [], spans: [], tree: [], relations: [], classes: [] };
+  return { chips: [], rails: [], arcs: [], links: [], badges: [] };
 }
 
 /** All answers of one author as things to draw, in one state: "own", "suggested" or "given". */
 export function drawAnswers(tasks, values, state) {
   return drawItems(
     tasks,
-    (task) => (task.name in values ? itemsOf(task.kind, values[task.name]) : []),
+    (task) => (task.name in values ? kindOf(task).items(values[task.name]) : []),
     state,
   );
 }
 
-/** Items of each task as things to draw; relations find their ends only in connectRelations. */
+/** Whether a label is no longer offered: old answers keep it. */
+export function isRetired(task, name) {
+  return Boolean(task.retired?.some((label) => label.name === name));
+}
+
+/** Items of each task as things to draw; those that hang on others find them only in tieItems. */
 export function drawItems(tasks, itemsOfTask, state) {
   const drawn = noItems();
   let row = 0;
   for (const task of tasks) {
+    const kind = kindOf(task);
     const items = itemsOfTask(task).map((item) => ({
       id: itemId(task.name, item.key),
       task: task.name,
+      kind: task.kind,
       state,
+      value: item.value,
       confidence: item.confidence ?? null,
-      ...DRAW[task.kind](item, task, row),
+      isRetired: isRetired(task, kind.labelOf(item.value)),
+      ...kind.draw(item, task),
+      ...(kind.layer === "chips" ? { row } : {}),
     }));
-    drawn[task.kind].push(...items);
-    if (task.kind === "tags") row += 1;
+    drawn[kind.layer].push(...items);
+    if (kind.layer === "chips") row += 1;
   }
   return drawn;
 }
@@ -39,62 +46,76 @@ export function drawItems(tasks, itemsOfTask, state) {
 /** Things of several authors or states together. */
 export function joinItems(...parts) {
   const joined = noItems();
-  for (const kind of Object.keys(joined)) joined[kind] = parts.flatMap((part) => part[kind]);
+  for (const layer of Object.keys(joined)) joined[layer] = parts.flatMap((part) => part[layer]);
   return joined;
 }
 
-/** The same things, each relation tied to two drawn spans; an end that is not among them is drawn
- *  with the name of its task, since whoever answers relations alone has no spans. */
-export function connectRelations(tasks, items) {
-  const spans = [...items.spans];
-  const relations = items.relations.map((link) => {
-    const task = tasks.find(({ name }) => name === link.task);
-    const [from, to] = endsOf(link.value).map((words, side) => {
-      const end = findEnd(spans, task, link, words, side) ?? bareSpan(task.parent, words);
-      if (!spans.includes(end)) spans.push(end);
-      return end.id;
-    });
-    return { ...link, from, to };
-  });
-  return { ...items, spans, relations };
+/** The same things, those that hang on others tied to them. */
+export function tieItems(tasks, items) {
+  return allKinds().reduce((tied, kind) => kind.tie(tied, tasks), items);
 }
 
 export function itemId(task, key) {
   return `${task}/${key}`;
 }
 
-/** Colour of a label, a number of the palette. */
-export function colourOf(task, label) {
-  const found = task.labels.find(({ name }) => name === label);
-  return found ? found.colour % N_COLOURS : null;
+/** The key of a drawn thing within its task. */
+export function keyOf({ id, task }) {
+  return id.slice(task.length + 1);
 }
 
-const DRAW = {
-  tags: ({ at, value }, task, row) => ({ at, row, label: value, colour: colourOf(task, value) }),
-  spans: ({ value }, task) => ({
-    start: value[0],
-    end: value[1],
-    label: value[2],
-    colour: colourOf(task, value[2]),
-  }),
-  tree: ({ at, value }) => ({ dep: at, head: value[0], label: value[1] }),
-  relations: ({ value }) => ({ value, label: value[4] }),
-  classes: ({ value }) => ({ label: value }),
-};
-
-function bareSpan(task, [start, end]) {
-  const id = itemId(task, `${start}-${end}`);
-  return { id, task, start, end, label: task, colour: null, state: "given", confidence: null };
+/** Words of a drawn thing, [start, end), or null where it is about the whole sentence. */
+export function wordsOf({ at, start, end, dep, ends }) {
+  const word = at ?? dep ?? ends?.[0][0];
+  if (word !== undefined) return [word, word + 1];
+  return start === undefined ? null : [start, end];
 }
 
-/** The drawn span at one end of a relation: one whose label fits, if there is one. */
-function findEnd(spans, task, link, words, side) {
-  const there = spans.filter(
-    (span) => span.task === task.parent && sameWords([span.start, span.end], words),
-  );
-  const fits = (span) => {
-    const pairs = task.pairs?.[link.label] ?? [];
-    return !pairs.length || pairs.some((pair) => pair[side] === span.label);
-  };
-  return there.find(fits) ?? there[0];
+/** Whether a drawn thing is on a word. */
+export function isOn(item, word) {
+  const words = wordsOf(item);
+  return words !== null && words[0] <= word && word < words[1];
+}
+
+/** Things on a word, the smallest first. */
+export function itemsOn(items, word) {
+  const size = (item) => wordsOf(item)[1] - wordsOf(item)[0];
+  return items.filter((item) => isOn(item, word)).sort((a, b) => size(a) - size(b));
+}
+
+/** Things to draw of one answer, with `differs` on all that the other answer does not say. */
+export function drawAgainst(tasks, values, others) {
+  const drawn = drawAnswers(tasks, values, "own");
+  const compared = drawAnswers(tasks, others, "own");
+  const isShared = (task) => task in values && task in others;
+  for (const layer of Object.keys(drawn)) {
+    const known = new Set(compared[layer].map(signature));
+    drawn[layer] = drawn[layer].map((item) => ({
+      ...item,
+      differs: isShared(item.task) && !known.has(signature(item)),
+    }));
+  }
+  return drawn;
+}
+
+function signature({ id, value }) {
+  return JSON.stringify([id, value]);
+}
+
+/** Words to underline in one answer: those whose arc differs, and those on which only the other
+ *  answer has a span, since nothing else shows that it is missing. */
+export function differingWords(drawn, other) {
+  const words = new Set();
+  for (const { differs, dep } of drawn.arcs) if (differs) words.add(dep);
+  for (const i of differingRails(other)) words.add(i);
+  for (const i of differingRails(drawn)) words.delete(i);
+  return words;
+}
+
+function differingRails({ rails }) {
+  const words = new Set();
+  for (const { differs, start, end } of rails) {
+    if (differs) for (let i = start; i < end; i++) words.add(i);
+  }
+  return words;
 }

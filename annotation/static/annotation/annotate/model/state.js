@@ -1,8 +1,7 @@
-// The state of the page for one ask: what is asked, what has been answered, where the hands are.
-import { checkTask } from "./checks.js";
-import { openDocument } from "./document.js";
-import { replay, startHistory, step } from "./history.js";
-import { connectRelations, drawAnswers, drawItems, joinItems } from "./items.js";
+// The state of the page for one ask: what is asked, what has been answered, where the cursor is.
+import { kindOf } from "../kinds/index.js";
+import { openDocument, replay, startHistory, step } from "./document.js";
+import { drawAnswers, drawItems, joinItems, tieItems } from "./items.js";
 import { pendingItems, suggestedItems } from "./suggestions.js";
 
 /** State of an ask that has just come. project: {tasks, language}; lease as the server sends it. */
@@ -12,7 +11,7 @@ export function openState(project, lease) {
   const suggested = {};
   for (const task of tasks) {
     if (wanted.includes(task.name)) {
-      suggested[task.name] = suggestedItems(task.kind, lease.suggestions?.[task.name]);
+      suggested[task.name] = suggestedItems(task, lease.suggestions?.[task.name]);
     }
   }
   const context = {
@@ -21,21 +20,27 @@ export function openState(project, lease) {
     given: lease.context ?? {},
   };
   const m = lease.sentence.tokens.length;
-  const doc = openDocument(tasks, wanted, lease.answers ?? {}, m);
+  const doc = openDocument(tasks, wanted, lease.answers ?? {}, m, lease.note);
   return {
     tasks,
     wanted,
     context,
     ask: lease.ask,
     sentence: { ...lease.sentence, language: project.language },
+    hints: {}, // what earlier answers say, {task: {words, sentence, heads}}; it comes later
     history: startHistory(doc),
-    ui: restingHands(wanted[0] ?? null),
+    ui: { ...initialUi(wanted[0] ?? null), cursor: firstWord(lease.ask) },
   };
 }
 
-/** Hands at rest: cursor on the first word, nothing selected. */
-export function restingHands(task) {
-  return { cursor: 0, anchor: null, selected: null, task, mode: null, armed: null };
+/** The first word that is asked for, where an ask names words. */
+function firstWord({ words = null, tasks }) {
+  return words?.[tasks[0]]?.[0] ?? 0;
+}
+
+/** Nothing begun: cursor on the first word, nothing selected. */
+export function initialUi(task) {
+  return { cursor: 0, anchor: null, selected: null, task, mode: null, armed: null, held: null };
 }
 
 /** The state after a journal was replayed on a document. */
@@ -75,14 +80,35 @@ export function pendingByTask(state) {
   }));
 }
 
+/** Suggested items of all wanted tasks that still wait. */
+export function countPending(state) {
+  return wantedTasks(state).reduce((sum, task) => sum + checkTask(state, task).toCheck, 0);
+}
+
+const checkedBefore = new WeakMap(); // document -> Map task -> check; neither ever changes
+
+/** How far a task is: {own, open, toCheck, problems: [{message, at}], hints: [message]}.
+ *  own: answers given; open: answers missing before it can be submitted; at: a word to look at. */
+export function checkTask(state, task) {
+  const doc = documentOf(state);
+  if (!checkedBefore.has(doc)) checkedBefore.set(doc, new Map());
+  const known = checkedBefore.get(doc);
+  if (!known.has(task)) known.set(task, check(state, task));
+  return known.get(task);
+}
+
+function check(state, task) {
+  const doc = documentOf(state);
+  const { context, sentence } = state;
+  const { tokens } = sentence;
+  const checked = kindOf(task).check(task, doc.values[task.name], { doc, context, tokens });
+  return { hints: [], ...checked, toCheck: pendingItems(task, doc, context).length };
+}
+
 /** What stands in the way of handing in: [{task, message, at}]. */
 export function problemsOf(state) {
-  const doc = documentOf(state);
   return wantedTasks(state).flatMap((task) =>
-    checkTask(task, doc, state.context, state.sentence.tokens).problems.map((problem) => ({
-      task: task.name,
-      ...problem,
-    })),
+    checkTask(state, task).problems.map((problem) => ({ task: task.name, ...problem })),
   );
 }
 
@@ -105,23 +131,31 @@ function drawAll(state, doc) {
     drawAnswers(state.tasks, state.context.given, "given"),
     drawItems(state.tasks, (task) => pending.get(task.name) ?? [], "suggested"),
   );
-  const trees = state.tasks.filter((task) => task.kind === "tree" && task.name in doc.values);
-  const shown = trees.find((task) => task.name === state.ui.task) ?? trees[0];
-  items.tree = items.tree.filter((arc) => arc.task === shown?.name);
-  return connectRelations(state.tasks, items);
+  const shown = taskAbove(state, doc);
+  items.arcs = items.arcs.filter((arc) => arc.task === shown?.name);
+  return tieItems(state.tasks, items);
 }
 
-/** One thing by its id, with the kind of its task, or null. */
+/** Above the words is room for the arcs of one task: the active one, else the first. */
+function taskAbove(state, doc) {
+  const tasks = state.tasks.filter(
+    (task) => kindOf(task).layer === "arcs" && task.name in doc.values,
+  );
+  return tasks.find((task) => task.name === state.ui.task) ?? tasks[0];
+}
+
+/** One thing by its id, or null. */
 export function findItem(state, id) {
   if (id === null) return null;
-  for (const [kind, items] of Object.entries(itemsIn(state))) {
+  for (const items of Object.values(itemsIn(state))) {
     const found = items.find((item) => item.id === id);
-    if (found) return { ...found, kind };
+    if (found) return found;
   }
   return null;
 }
 
-/** The first word of a thing, or null for a class. */
-export function wordOf(item) {
-  return item.at ?? item.start ?? item.dep ?? item.value?.[0] ?? null;
+/** The selected thing if it is one of a task, else null. */
+export function selectedIn(state, task) {
+  const item = findItem(state, state.ui.selected);
+  return item?.task === task ? item : null;
 }

@@ -1,69 +1,29 @@
 // Suggestions: what the model proposes, item by item, and what has become of each.
-import { itemsOf, overlap, sameValue, sameWords } from "./answers.js";
+import { kindOf } from "../kinds/index.js";
+import { isRetired } from "./items.js";
 
-/** Items of one suggestion: [{key, value, at, confidence, others}]. */
-export function suggestedItems(kind, suggestion) {
+/** Items of one suggestion of a task: [{key, value, at, confidence, others, source}]. */
+export function suggestedItems(task, suggestion) {
   if (!suggestion) return [];
+  const kind = kindOf(task);
   const details = suggestion.details?.items ?? [];
-  const isByPlace = kind === "tags" || kind === "tree";
-  return itemsOf(kind, suggestion.value).map((item) => {
-    const found = isByPlace
-      ? details[item.at]
-      : kind === "classes"
-        ? details[0]
-        : details.find((detail) => sameValue(detail.value, item.value));
-    const confidence = found?.confidence ?? (kind === "classes" ? suggestion.confidence : null);
-    return { ...item, confidence: confidence ?? null, others: found?.others ?? [] };
+  const offered = kind.items(suggestion.value).filter(
+    ({ value }) => !isRetired(task, kind.labelOf(value)),
+  );
+  return offered.map((item) => {
+    const found = kind.detail(details, item, suggestion);
+    const { source } = suggestion;
+    const others = (found?.others ?? []).filter(
+      ({ value }) => value === null || !isRetired(task, kind.labelOf(value)),
+    );
+    return { ...item, confidence: found?.confidence ?? null, others, source };
   });
 }
 
 /** State of a suggested item beside a document: "accepted", "edited", "rejected" or "pending". */
-export function stateOf(item, task, doc, context) {
+function stateOf(item, task, doc, context) {
   if ((doc.rejected[task.name] ?? []).includes(item.key)) return "rejected";
-  return STATES[task.kind](item, task, doc, context);
-}
-
-const STATES = {
-  spans(item, task, doc) {
-    const own = doc.values[task.name];
-    if (own.some((span) => sameValue(span, item.value))) return "accepted";
-    const stands = task.is_nested ? sameWords : overlap;
-    return own.some((span) => stands(span, item.value)) ? "edited" : "pending";
-  },
-  tags: byPlace,
-  tree: byPlace,
-  classes(item, task, doc) {
-    const own = doc.values[task.name];
-    if (own === null) return "pending";
-    return own === item.value ? "accepted" : "edited";
-  },
-  relations(item, task, doc, context) {
-    const own = doc.values[task.name];
-    if (own.some((link) => sameValue(link, item.value))) return "accepted";
-    const ends = item.value.slice(0, 4);
-    if (own.some((link) => sameValue(link.slice(0, 4), ends))) return "edited";
-    const hasEnds = endsOf(item.value).every((end) => hasSpan(end, task, doc, context));
-    return hasEnds ? "pending" : "rejected";
-  },
-};
-
-function byPlace(item, task, doc) {
-  const own = doc.values[task.name][item.at];
-  if (own === null) return "pending";
-  return sameValue(own, item.value) ? "accepted" : "edited";
-}
-
-/** The two spans, [start, end], that a relation links. */
-export function endsOf(link) {
-  return [link.slice(0, 2), link.slice(2, 4)];
-}
-
-/** Whether a span with these words is there: own, given, or still suggested. */
-function hasSpan(words, task, doc, context) {
-  const parent = context.tasks.get(task.parent);
-  const given = [...(doc.values[task.parent] ?? []), ...(context.given[task.parent] ?? [])];
-  if (given.some((span) => sameWords(span, words))) return true;
-  return pendingItems(parent, doc, context).some((item) => sameWords(item.value, words));
+  return kindOf(task).fate(item, task, doc, context);
 }
 
 /** Suggested items of a task that still wait for a decision. */
@@ -87,6 +47,7 @@ export function tallySuggestions(doc, context) {
       accepted: count("accepted"),
       edited: count("edited"),
       rejected: count("rejected"),
+      ...(items[0].source && { source: items[0].source }),
     };
   }
   return tally;

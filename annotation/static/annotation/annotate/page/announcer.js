@@ -1,4 +1,6 @@
 // Words for screen readers, and for the eye in the action bar.
+import { kindOf } from "../kinds/index.js";
+import { taskOf } from "../model/state.js";
 
 const SHOWN = 6_000; // milliseconds
 
@@ -8,7 +10,7 @@ export class Announcer {
   constructor(live, message) {
     this.live = live;
     this.message = message;
-    this.resting = "";
+    this.resting = ["", ""];
   }
 
   /** Say something once; the eye sees it too where it is more than an echo. */
@@ -17,10 +19,10 @@ export class Announcer {
     if (isVisible) this.#show(text, look);
   }
 
-  /** What the action bar says when nothing else is to say. */
-  rest(text) {
-    this.resting = text;
-    if (this.#timer === null) this.#put(text, "");
+  /** What the action bar says when nothing else is to say; a hint is left out where room is short. */
+  rest(text, { isHint = false } = {}) {
+    this.resting = [text, isHint ? "hint" : ""];
+    if (this.#timer === null) this.#put(...this.resting);
   }
 
   #show(text, look) {
@@ -28,7 +30,7 @@ export class Announcer {
     this.#put(text, look);
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#put(this.resting, "");
+      this.#put(...this.resting);
     }, SHOWN);
   }
 
@@ -36,4 +38,10 @@ export class Announcer {
     if (this.message.textContent !== text) this.message.textContent = text;
     if (this.message.dataset.look !== look) this.message.dataset.look = look;
   }
+}
+
+/** What the mode one is in expects next, or "". */
+export function modeWords(state) {
+  const mode = state?.ui.mode;
+  return mode ? kindOf(taskOf(state, mode.task)).modeText(mode, state.sentence.tokens) : "";
 }

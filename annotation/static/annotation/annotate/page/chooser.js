@@ -1,32 +1,91 @@
-// Type-ahead: a small list of labels beside the word, filtered by what is typed.
-import { element, put } from "../dom.js";
+// Type-ahead: a list of labels beside the words or the chip, filtered by what is typed.
+import { useChosen } from "../commands/labels.js";
+import { stretch } from "../commands/navigation.js";
+import { element, keyCap, put, setText } from "../dom.js";
+import { capText } from "../input/keys.js";
+import { kindOf } from "../kinds/index.js";
+import {
+  colourOf,
+  labelledBefore,
+  likelyLabels,
+  matchName,
+  matchNames,
+} from "../model/labels.js";
+import { rangeOf, selectedIn, taskOf } from "../model/state.js";
+import { wordsOf } from "../model/items.js";
+import { shortNumber } from "../sentence/speech.js";
+import { t } from "../words.js";
 
-/** Labels that fit what is typed: those that start with it, then words inside, then anything. */
-export function matchLabels(labels, typed, first = "") {
-  const wanted = typed.trim().toLowerCase();
-  const rank = (label) => {
-    const name = label.toLowerCase();
-    if (name === wanted) return 0;
-    if (name.startsWith(wanted)) return 1;
-    if (name.split(/[\s:_-]/).some((part) => part.startsWith(wanted))) return 2;
-    return name.includes(wanted) ? 3 : 4;
-  };
-  const order = labels.filter((label) => rank(label) < 4);
-  if (!wanted) return first ? [first, ...order.filter((label) => label !== first)] : order;
-  return order.sort((a, b) => rank(a) - rank(b));
+const LEAST_ROOM = 240; // pixels under the words; with less it opens above them
+const GAP = 8;
+
+/** Ask for a label and use it where the command wanted it. question: {task, labels, isOpen, first,
+ *  typed, ...}; anchorOf(task): an element of the page for labels of the whole sentence. */
+export async function askForLabel(chooser, editor, sentence, question, anchorOf) {
+  const task = taskOf(editor.state, question.task);
+  const label = await chooser.ask(
+    { ...question, task, ...knownOf(editor.state, task, question) },
+    () => anchorAt(editor.state, task, sentence, anchorOf),
+    (by) => {
+      const outcome = stretch(editor.state, by);
+      if (!outcome.ui || outcome.action) return null;
+      editor.perform(outcome);
+      return knownOf(editor.state, task, question);
+    },
+  );
+  if (label === null || !editor.state) return;
+  learnLabel(task, label);
+  editor.perform(useChosen(editor.state, question, label));
+}
+
+/** What the words at hand are, and how likely the model holds each label for them. */
+function knownOf(state, task, { words: given }) {
+  const item = selectedIn(state, task.name);
+  const range = (item && wordsOf(item)) ?? rangeOf(state.ui);
+  const { isWhole } = kindOf(task);
+  const words = given ?? (isWhole ? "" : state.sentence.tokens.slice(...range).join(" "));
+  const at = isWhole ? null : range;
+  const before = labelledBefore(state, task, at);
+  return { words, before, likely: likelyLabels(state, task, at) };
+}
+
+function anchorAt(state, task, sentence, anchorOf) {
+  const { labelAt, isWhole } = kindOf(task);
+  if (isWhole) return anchorOf(task.name);
+  const chip = labelAt === "item" ? sentence.itemNode(state.ui.selected ?? "") : null;
+  return chip ?? sentence.wordNode(rangeOf(state.ui)[0]);
+}
+
+/** A label that was typed for the first time is offered from now on. */
+function learnLabel(task, label) {
+  if (task.labels.some(({ name }) => name === label)) return;
+  task.labels.push({ name: label, colour: task.labels.length, key: "" });
 }
 
 export class Chooser {
-  /** Ask for a label beside an element; resolves to the label, or to null when left by Escape. */
-  ask({ labels, isOpen = false, first = "", title }, anchor) {
+  /** keys(): the allocated keys; usage: Usage. */
+  constructor({ keys, usage }) {
+    Object.assign(this, { keys, usage });
+    addEventListener("pointerdown", ({ target }) => {
+      if (this.question && !this.box.contains(target)) this.close();
+    });
+  }
+
+  /** Ask for a label; resolves to it, or to null when left by Escape. question: {task, labels,
+   *  isOpen, first, typed, words, likely}; anchor(): the element it stands beside; onStretch(by):
+   *  takes another word in and returns {words, likely} for it, or null. */
+  ask(question, anchor, onStretch = () => null) {
     this.close();
     return new Promise((resolve) => {
-      this.question = { labels, isOpen, first, resolve };
-      this.#build(title);
+      const unknown = { first: "", typed: "", likely: new Map(), before: new Map() };
+      this.question = { ...unknown, ...question, resolve };
+      this.onStretch = onStretch;
+      this.#build();
       document.body.append(this.box);
+      this.input.value = this.question.typed;
       this.#filter();
-      this.#place(anchor);
-      this.input.focus();
+      this.#place(anchor());
+      this.input.focus({ preventScroll: true });
     });
   }
 
@@ -42,7 +101,9 @@ export class Chooser {
     resolve(answer);
   }
 
-  #build(title) {
+  #build() {
+    const { task } = this.question;
+    const title = t("Label of {task}", { task: task.name });
     this.input = element("input", {
       type: "text",
       role: "combobox",
@@ -51,14 +112,32 @@ export class Chooser {
       "aria-controls": "chooser-options",
       "aria-autocomplete": "list",
       autocomplete: "off",
+      autocapitalize: "off",
       spellcheck: "false",
     });
     this.list = element("ul", { id: "chooser-options", role: "listbox", "aria-label": title });
-    this.box = element("div", { class: "chooser" }, this.input, this.list);
+    this.words = element("b", { dir: "auto" });
+    this.count = element("span", { class: "push" });
+    const hint = (caps, text) => element("span", {}, ...caps.map(keyCap), ` ${text}`);
+    this.box = element(
+      "div",
+      { class: "chooser" },
+      element("p", { class: "chooser-for" }, `${task.name} `, this.words),
+      element("div", { class: "chooser-typed" }, this.input, keyCap("Esc")),
+      this.list,
+      element(
+        "p",
+        { class: "chooser-hints" },
+        hint(["↑", "↓"], t("choose")),
+        hint(["↵"], t("label")),
+        hint(["⇧→"], t("one word more")),
+        this.count,
+      ),
+    );
     this.input.addEventListener("input", () => this.#filter());
     this.input.addEventListener("keydown", (event) => this.#key(event));
-    this.box.addEventListener("focusout", (event) => {
-      if (!this.box.contains(event.relatedTarget)) this.close();
+    this.box.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !this.box.contains(relatedTarget)) this.close();
     });
     this.list.addEventListener("mousedown", (event) => event.preventDefault());
     this.list.addEventListener("click", (event) => {
@@ -69,14 +148,54 @@ export class Chooser {
 
   #filter() {
     const typed = this.input.value;
-    const { labels, isOpen, first } = this.question;
-    const matches = matchLabels(labels, typed, first);
+    const { task, labels, isOpen, words } = this.question;
+    const found = matchNames(this.#ranked(), typed);
     const isNew = isOpen && typed.trim() && !labels.includes(typed.trim());
-    const options = matches.map((label) => optionNode(label, label));
-    if (isNew) options.push(optionNode(typed.trim(), `New label ‘${typed.trim()}’`));
-    if (!options.length) options.push(element("li", { class: "none" }, "No such label"));
+    const options = found.map((name) => this.#option(name, typed));
+    if (isNew) options.push(optionNode(typed.trim(), t("Make ‘{label}’", { label: typed.trim() })));
+    const none = t("No label begins like that.");
+    if (!options.length) options.push(element("li", { class: "none" }, none));
     this.list.replaceChildren(...options);
+    this.words.textContent = words;
+    setText(this.count, t("{n} of {all}", { n: found.length, all: task.labels.length }));
     this.#highlight(0);
+  }
+
+  /** All labels: what is known of the words first, then the model's, then those that the same words
+   *  had, then by use. */
+  #ranked() {
+    const { task, labels, first, likely, before } = this.question;
+    const used = this.usage.ranked(task).filter((name) => labels.includes(name));
+    const order = [...used, ...labels.filter((name) => !used.includes(name))];
+    const by = (known) => (a, b) => (known.get(b) ?? 0) - (known.get(a) ?? 0);
+    order.sort((a, b) => by(likely)(a, b) || by(before)(a, b));
+    return first ? [first, ...order.filter((name) => name !== first)] : order;
+  }
+
+  #option(name, typed) {
+    const { task, likely, before } = this.question;
+    const known = task.labels.some((label) => label.name === name);
+    const key = known ? this.keys().keyOf(task.name, name) : "";
+    const sure = likely.get(name);
+    const text = element("span", { class: "chooser-name" });
+    let at = 0;
+    for (const [start, end] of matchName(name, typed) ?? []) {
+      text.append(name.slice(at, start), element("u", {}, name.slice(start, end)));
+      at = end;
+    }
+    text.append(name.slice(at));
+    const colour = kindOf(task).labels.isColoured ? colourOf(task, name) : null;
+    const cap = element("span", { class: "chooser-key" });
+    if (key) cap.append(keyCap(capText(key)));
+    const times = before.get(name) ? t("{n} × before", { n: before.get(name) }) : "";
+    const meta =
+      sure === undefined ? times : t("likely {p}", { p: shortNumber(Math.min(1, sure)) });
+    const option = optionNode(name, cap, text, element("span", { class: "small muted" }, meta));
+    put(option, "data-colour", colour === null ? null : String(colour));
+    const { description = "" } = task.labels.find((label) => label.name === name) ?? {};
+    put(option, "title", description || null);
+    put(option, "aria-label", meta ? `${name}, ${meta}` : name);
+    return option;
   }
 
   #highlight(at) {
@@ -92,6 +211,7 @@ export class Chooser {
 
   #key(event) {
     event.stopPropagation();
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const act = {
       ArrowDown: () => this.#highlight(this.at + 1),
       ArrowUp: () => this.#highlight(this.at - 1),
@@ -99,9 +219,17 @@ export class Chooser {
       Enter: () => this.#pick(),
       Tab: () => this.#pick(),
     }[event.key];
-    if (!act) return;
+    if (by && event.shiftKey) this.#stretch(by);
+    else if (act) act();
+    else return;
     event.preventDefault();
-    act();
+  }
+
+  #stretch(by) {
+    const known = this.onStretch(by);
+    if (!known) return;
+    Object.assign(this.question, known);
+    this.#filter();
   }
 
   #pick() {
@@ -109,17 +237,32 @@ export class Chooser {
     if (option) this.close(option.dataset.label);
   }
 
+  /** Beside its anchor, held by the edge that is nearest to it, so that it never drifts away while
+   *  the list shortens. */
   #place(anchor) {
     const at = anchor.getBoundingClientRect();
-    const { offsetWidth: width, offsetHeight: height } = this.box;
-    const x = Math.max(8, Math.min(at.left, innerWidth - width - 8));
-    const isBelow = at.bottom + 6 + height < innerHeight;
-    const y = isBelow ? at.bottom + 6 : Math.max(8, at.top - height - 6);
+    const below = Math.max(at.bottom, lowestChip(anchor, at)) + GAP;
+    const x = Math.max(GAP, Math.min(at.left, innerWidth - this.box.offsetWidth - GAP));
     this.box.style.left = `${x}px`;
-    this.box.style.top = `${y}px`;
+    const isBelow = innerHeight - below >= LEAST_ROOM || at.top < LEAST_ROOM;
+    if (isBelow) this.box.style.top = `${below}px`;
+    else this.box.style.bottom = `${innerHeight - at.top + GAP}px`;
+    const room = isBelow ? innerHeight - below - GAP : at.top - 2 * GAP;
+    const rest = this.box.offsetHeight - this.list.offsetHeight;
+    this.list.style.maxHeight = `${Math.max(96, Math.min(252, room - rest))}px`;
   }
 }
 
-function optionNode(label, text) {
-  return element("li", { role: "option", "data-label": label }, text);
+/** The lower edge of the chips that hang under a word's line. */
+function lowestChip(anchor, { bottom }) {
+  const host = anchor.closest("tandem-sentence");
+  const edges = [...(host?.querySelectorAll(".chip") ?? [])]
+    .map((chip) => chip.getBoundingClientRect())
+    .filter((chip) => chip.bottom > bottom && chip.top - bottom < 60)
+    .map((chip) => chip.bottom);
+  return Math.max(bottom, ...edges);
+}
+
+function optionNode(label, ...content) {
+  return element("li", { role: "option", "data-label": label }, ...content);
 }

@@ -1,16 +1,17 @@
 // The detail panel: what is selected, how sure the model is of it, and what can be done with it.
 import { element, keyCap, svg } from "../dom.js";
 import { commandCap } from "../input/keys.js";
-import { findItem } from "../model/state.js";
-import { endsOf } from "../model/suggestions.js";
+import { kindOf } from "../kinds/index.js";
+import { keyOf, wordsOf } from "../model/items.js";
+import { labelledBefore } from "../model/labels.js";
+import { findItem, rangeOf, wantedTasks } from "../model/state.js";
 import { shortNumber } from "../sentence/speech.js";
+import { t } from "../words.js";
 
-const KINDS = { spans: "span", tags: "tag", tree: "arc", relations: "relation", classes: "class" };
-const STATES = { own: ["your", "good"], suggested: ["suggested", "guess"], given: ["given", ""] };
+const STATES = { own: [t("your"), "good"], suggested: [t("suggested"), "guess"], given: [t("given"), ""] };
 
 export class Detail {
-  /** on: {accept(), reject(), option(item, value), remove(), relabel(), reverse(), root(item),
-   *  edge(item, edge, by)}. */
+  /** on: {accept(), reject(), option(item, value), remove(), tool(command, item)}. */
   constructor(root, on) {
     this.root = root;
     this.on = on;
@@ -27,92 +28,101 @@ export class Detail {
 
   render(state) {
     const item = state ? findItem(state, state.ui.selected) : null;
-    const key = JSON.stringify([item, state?.sentence.id]);
+    const before = state ? beforeHere(state, item) : [];
+    const key = JSON.stringify([item, before, state?.sentence.id]);
     if (key === this.shown) return;
     this.shown = key;
     this.root.toggleAttribute("data-empty", item === null);
     this.root.replaceChildren(...(item ? this.#describe(state, item) : nothingSelected()));
+    if (before.length) this.root.lastElementChild.append(this.#similar(before));
   }
 
   #describe(state, item) {
     const [word, look] = STATES[item.state];
-    const badge = element("span", { class: `badge push ${look}` }, `${word} ${KINDS[item.kind]}`);
+    const badge = element("span", { class: `badge push ${look}` }, `${word} ${kindOf(item).noun}`);
     const heading = element("h2", { class: "breaks" }, item.task);
     const body = element("div", { class: "body stack" }, ...headline(state, item));
-    if (item.state === "suggested") body.append(...this.#decisions(state, item));
+    if (item.state === "suggested") body.append(...this.#decisions(state, item), ...whose(state, item));
     else if (item.state === "own") body.append(...this.#changes(item));
     return [element("header", {}, heading, badge), body];
+  }
+
+  /** How the same words were answered before; a click gives them that label. */
+  #similar(before) {
+    const list = element("ul", { class: "similar" });
+    for (const { task, label, n } of before) {
+      const pick = element("button", { type: "button", class: "bar-name" }, label);
+      pick.addEventListener("click", () => this.on.label?.(task, label));
+      list.append(element("li", {}, pick, ` ${n} ×`));
+    }
+    const title = element("p", { class: "small muted" }, t("The same words before:"));
+    return element("div", { class: "similar-box" }, title, list);
   }
 
   #decisions(state, item) {
     const options = optionsOf(state, item);
     const parts = options.length ? [optionBars(state, item, options, this.on.option)] : [];
-    const accept = button("Accept", this.on.accept, commandCap(this.keys, "accept"));
-    const reject = button("Reject", this.on.reject, commandCap(this.keys, "reject"));
+    const accept = button(t("Accept"), this.on.accept, commandCap(this.keys, "accept"));
+    const reject = button(t("Reject"), this.on.reject, commandCap(this.keys, "reject"));
     return [...parts, element("div", { class: "pair-of-buttons decisions" }, accept, reject)];
   }
 
   #changes(item) {
-    const { on } = this;
-    const buttons = {
-      spans: () => [
-        button("⇤ start", () => on.edge(item, "start", -1)),
-        button("start ⇥", () => on.edge(item, "start", 1)),
-        button("⇤ end", () => on.edge(item, "end", -1)),
-        button("end ⇥", () => on.edge(item, "end", 1)),
-      ],
-      relations: () => [
-        button("Reverse", on.reverse, commandCap(this.keys, "reverse")),
-        button("Label…", on.relabel, "Space"),
-      ],
-      tree: () => [button("Label…", on.relabel, "Space"), button("Make root", () => on.root(item))],
-      tags: () => [],
-      classes: () => [],
-    };
-    const hint = element("p", { class: "small muted" }, "A label key or click changes it.");
-    const box = element("div", { class: "pair-of-buttons" }, ...buttons[item.kind]());
-    box.append(button("Delete", on.remove, "⌫"));
+    const { on, keys } = this;
+    const hint = element("p", { class: "small muted" }, t("A label key or click changes it."));
+    const tools = kindOf(item).tools.map(({ words, cap, command, run }) =>
+      button(words, () => on.tool(run, item), cap ?? (command && commandCap(keys, command))),
+    );
+    const box = element("div", { class: "pair-of-buttons" }, ...tools);
+    box.append(button(t("Delete"), on.remove, "⌫"));
     return [hint, box];
   }
 }
 
+const MOST_SIMILAR = 4;
+
+/** Labels that the words at hand had in earlier answers, for each task that is asked. */
+function beforeHere(state, item) {
+  const range = (item && wordsOf(item)) ?? rangeOf(state.ui);
+  return wantedTasks(state)
+    .flatMap((task) => {
+      const found = labelledBefore(state, task, kindOf(task).isWhole ? null : range);
+      return [...found].map(([label, n]) => ({ task: task.name, label, n }));
+    })
+    .slice(0, MOST_SIMILAR);
+}
+
 function nothingSelected() {
   const words =
-    "Nothing is selected. Up and down select what is on the word under the cursor; " +
-    "a full stop goes to the next suggestion.";
+    t("Nothing is selected. Up and down select what is on the word under the cursor; a full stop goes to the next suggestion.");
   return [
-    element("header", {}, element("h2", {}, "Details")),
+    element("header", {}, element("h2", {}, t("Details"))),
     element("div", { class: "body" }, element("p", { class: "small muted" }, words)),
   ];
 }
 
 function headline(state, item) {
-  const [from, to] = endTexts(state, item);
+  const { from, to, label } = kindOf(item).describe(item, state.sentence.tokens);
   const pair = element("p", { class: "pair" }, from);
   if (to) pair.append(" ", element("span", { class: "arrow" }, "→"), " ", to);
-  const label = to || item.kind === "tags" || item.kind === "spans" ? item.label : "";
-  return label ? [pair, element("p", { class: "pair-label" }, label || "no label yet")] : [pair];
+  return label ? [pair, element("p", { class: "pair-label" }, label)] : [pair];
 }
 
-function endTexts(state, item) {
-  const { tokens } = state.sentence;
-  const text = ([start, end]) => tokens.slice(start, end).join(" ");
-  if (item.kind === "tree") return [item.head ? tokens[item.head - 1] : "root", tokens[item.dep]];
-  if (item.kind === "relations") return endsOf(item.value).map(text);
-  if (item.kind === "spans") return [text([item.start, item.end]), ""];
-  return [item.kind === "tags" ? tokens[item.at] : item.label, ""];
+/** Whose suggestion it is: the model of a round, or what the source is called. */
+function whose(state, item) {
+  const source = state.context.suggested[item.task]?.[0]?.source;
+  return source ? [element("p", { class: "small faint breaks" }, `${t("suggested")}: ${source}`)] : [];
 }
 
 /** The model's options for a suggested thing: [{value, confidence}], its own choice first. */
 function optionsOf(state, item) {
-  const key = item.id.slice(item.task.length + 1);
-  const found = state.context.suggested[item.task].find((other) => other.key === key);
+  const found = state.context.suggested[item.task].find(({ key }) => key === keyOf(item));
   const first = { value: found.value, confidence: found.confidence };
   return [first, ...found.others].filter(({ confidence }) => confidence !== null);
 }
 
 function optionBars(state, item, options, onPick) {
-  const list = element("ul", { class: "bars", "aria-label": "The model's options" });
+  const list = element("ul", { class: "bars", "aria-label": t("The model's options") });
   options.forEach(({ value, confidence }, i) => {
     const text = optionText(state, item, value);
     const pick = element("button", { type: "button", class: "bar-name", title: text }, text);
@@ -124,13 +134,8 @@ function optionBars(state, item, options, onPick) {
 }
 
 function optionText(state, item, value) {
-  const { tokens } = state.sentence;
-  if (value === null) return "nothing here";
-  if (item.kind === "tree") {
-    return `${value[0] ? tokens[value[0] - 1] : "root"} → ${tokens[item.dep]}, ${value[1]}`;
-  }
-  if (item.kind === "spans") return `${tokens.slice(value[0], value[1]).join(" ")}, ${value[2]}`;
-  return item.kind === "relations" ? value[4] : value;
+  if (value === null) return t("nothing here");
+  return kindOf(item).optionText(value, item, state.sentence.tokens);
 }
 
 /** A bar from 0 to 1. */

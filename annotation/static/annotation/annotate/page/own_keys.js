@@ -1,47 +1,89 @@
-// All keys on one sheet; a click on a key of one's own choice changes it.
+// Keys of one's own, kept in this browser, and the sheet that shows all keys and changes them.
 import { element, keyCap } from "../dom.js";
-import { capText, COMMANDS, printableKey } from "../input/keys.js";
-import { openDialog, closeButton } from "./dialogs.js";
+import { capText, commandsFor, printableKey } from "../input/keys.js";
+import { closeButton, openDialog } from "./modal.js";
+import { t } from "../words.js";
+
+export class OwnKeys {
+  constructor(storage, owner) {
+    this.storage = storage;
+    this.key = `tandem/keys/${owner}`;
+  }
+
+  /** {commands: {id: key}, labels: {task: {label: key}}, usesLetters}. */
+  get choice() {
+    const text = this.storage.getItem(this.key);
+    return text === null ? {} : JSON.parse(text);
+  }
+
+  set choice(value) {
+    this.storage.setItem(this.key, JSON.stringify(value));
+  }
+
+  get usesLetters() {
+    return this.choice.usesLetters !== false;
+  }
+
+  /** What the sheet of keys shows and changes; useKeys() allocates the keys anew. */
+  settings(useKeys) {
+    return {
+      custom: this.choice,
+      usesLetters: this.usesLetters,
+      save: (custom) => {
+        this.choice = custom;
+        return useKeys();
+      },
+      useLetters: (isOn) => (this.choice = { ...this.choice, usesLetters: isOn }),
+    };
+  }
+}
 
 const MOVE = [
-  [["←", "→"], "word cursor"],
-  [["⇧←", "⇧→"], "stretch words, or the selected span"],
-  [["Alt ⇧←", "Alt ⇧→"], "move the start of the span"],
-  [["↑", "↓"], "what is on the word: arc, chip, relation"],
-  [["Tab", "⇧Tab"], "next, previous task"],
-  [["Esc"], "out of every mode"],
+  [["←", "→"], t("word cursor")],
+  [["Home", "End"], t("first, last word")],
+  [["⇧←", "⇧→"], t("stretch words, or the selected span")],
+  [["Alt ⇧←", "Alt ⇧→"], t("move the start of the span")],
+  [["↑", "↓"], t("what is on the word: arc, chip, relation")],
+  [["Tab", "⇧Tab"], t("next, previous task")],
+  [["Esc"], t("out of every mode")],
 ];
 const SENTENCE = [
-  [["↵", "Ctrl ↵"], "submit and next; ↵ first ends a mode"],
-  [["Ctrl Z"], "undo, also after submit"],
-  [["Ctrl ⇧Z"], "redo"],
-  [["Ctrl Space"], "skip"],
-  [["⌫"], "delete what is selected"],
-  [["Space"], "type a label"],
+  [["↵"], t("next thing to check; submit when none is left")],
+  [["⇧↵"], t("accept every suggestion of every task")],
+  [["Ctrl ↵"], t("submit at once; asks first")],
+  [["Ctrl Z"], t("undo, also after submit")],
+  [["Ctrl ⇧Z"], t("redo")],
+  [["Ctrl ↑", "Ctrl ↓"], t("one answer back, forth")],
+  [["F8", "F9"], t("your answers, the document")],
+  [["F2", "F4"], t("note, leave for later")],
+  [["Ctrl Space"], t("skip")],
+  [["⌫"], t("delete what is selected")],
+  [["Space"], t("find a label, as /")],
+  [["0"], t("all classes")],
 ];
 
 /** Show the keys. settings: {custom, usesLetters, save(custom), useLetters(isOn)}. */
 export function showKeys(project, keys, settings) {
   const custom = structuredClone(settings.custom);
   const grid = element("div", { class: "key-grid" });
+  const commands = commandsFor(project.tasks);
   const status = element("p", { class: "small", role: "status" });
   const draw = (allocated) =>
     grid.replaceChildren(
-      section("Move", MOVE.map(fixedRow)),
-      section("Answer", COMMANDS.filter(isIn(allocated)).map(commandRow(allocated, change))),
-      section("Sentence", SENTENCE.map(fixedRow)),
-      ...project.tasks.filter(({ kind }) => kind !== "tree").map(taskSection(allocated, change)),
-      ...(project.tasks.some(({ kind }) => kind === "tree") ? [treeNote()] : []),
+      section(t("Move"), MOVE.map(fixedRow)),
+      section(t("Answer"), commands.map(commandRow(allocated, change))),
+      section(t("Sentence"), SENTENCE.map(fixedRow)),
+      ...project.tasks.map(taskSection(allocated, change)),
     );
 
   async function change(button, assign) {
-    status.textContent = "Press the new key, or Escape.";
+    status.textContent = t("Press the new key, or Escape.");
     const key = await pressedKey(button);
     status.textContent = "";
     if (!key) return;
     assign(custom, key);
     draw(settings.save(custom));
-    status.textContent = `${capText(key)} is set. A key that was taken has moved.`;
+    status.textContent = t("{key} is set. A key that was taken has moved.", { key: capText(key) });
   }
 
   const letters = element("input", { type: "checkbox" });
@@ -50,7 +92,7 @@ export function showKeys(project, keys, settings) {
   const reset = element(
     "button",
     { type: "button", class: "button slim" },
-    "Back to the project's keys",
+    t("Back to the project's keys"),
   );
   reset.addEventListener("click", () => {
     for (const part of Object.keys(custom)) delete custom[part];
@@ -59,18 +101,18 @@ export function showKeys(project, keys, settings) {
   const head = element(
     "header",
     { class: "key-head" },
-    element("h2", {}, "Keys"),
+    element("h2", {}, t("Keys")),
     element(
       "span",
       { class: "small muted" },
-      "A key means one thing on this page. Click a key to change it.",
+      t("Letters belong to the labels of the open task. Click a key to change it."),
     ),
-    closeButton("Close"),
+    closeButton(t("Close")),
   );
   const foot = element(
     "footer",
     { class: "row small" },
-    element("label", { class: "check" }, letters, "Letters and digits are keys"),
+    element("label", { class: "check" }, letters, t("Letters and digits are keys")),
     reset,
     status,
   );
@@ -86,14 +128,9 @@ function fixedRow([caps, words]) {
   return [element("dt", {}, ...caps.map(keyCap)), element("dd", {}, words)];
 }
 
-function isIn({ commands }) {
-  return ({ id }) => [...commands.values()].includes(id);
-}
-
-function commandRow({ commands }, change) {
+function commandRow(allocated, change) {
   return ({ id, words }) => {
-    const key = [...commands].find(([, command]) => command === id)[0];
-    return keyRow(key, words, "", change, (custom, chosen) => {
+    return keyRow(allocated.commandKey(id), words, "", change, (custom, chosen) => {
       custom.commands = { ...custom.commands, [id]: chosen };
     });
   };
@@ -122,7 +159,7 @@ function keyRow(key, words, note, change, assign) {
   const cap = element("button", {
     type: "button",
     class: "key-button",
-    "aria-label": `Key for ${words}`,
+    "aria-label": t("Key for {words}", { words }),
   });
   cap.append(keyCap(key ? capText(key) : "–"));
   cap.addEventListener("click", () => change(cap, assign));
@@ -134,11 +171,6 @@ function keyRow(key, words, note, change, assign) {
 function pairText(task, name) {
   const pairs = task.pairs?.[name] ?? [];
   return pairs.map(([from, to]) => `${from} → ${to}`).join(", ");
-}
-
-function treeNote() {
-  const words = "Labels of a tree have no keys: type their first letters after the arc.";
-  return element("section", {}, element("p", { class: "small muted" }, words));
 }
 
 /** The next printable key that is pressed on a button, or "" for Escape. */

@@ -1,15 +1,19 @@
-// The stage: the sentence on its canvas, with the first line of words at a height that stays.
-import { put } from "../dom.js";
-import { itemsIn, rangeOf, wantedTasks } from "../model/state.js";
+// The stage: the sentence on its canvas, with the first line of words at a height that stays, and
+// switches for the layers that are drawn.
+import { element, put } from "../dom.js";
+import { kindOf } from "../kinds/index.js";
+import { itemsIn, rangeOf, taskOf, wantedTasks } from "../model/state.js";
 import { widestLabel } from "../sentence/measure.js";
 import { sayWord } from "../sentence/speech.js";
+import { t } from "../words.js";
 
-const WORDS_AT = 0.42; // of the canvas's height, so that arcs grow without moving words
+const ARC_ROOM = 142; // pixels kept free above the words for arcs, which grow without moving them
 
 export class Stage {
   #drawn = []; // what the present drawing depends on
   #described = null;
-  #frame = { canvas: 0, before: 0, around: 0 };
+  #frame = { canvas: 0, around: 0 };
+  room = { above: 0 };
 
   constructor(root, sentence, filters) {
     Object.assign(this, { root, sentence, filters });
@@ -40,14 +44,28 @@ export class Stage {
       this.sentence.draw(this.#items(state), this.room);
       this.#settle();
     }
-    const source = ui.mode?.kind === "relation" ? ui.mode.from : null;
-    this.sentence.mark({
-      cursor: ui.cursor,
-      range: ui.anchor === null ? source : rangeOf(ui),
-      selected: ui.selected,
-      head: ui.mode?.kind === "head" ? ui.mode.word : null,
-    });
+    const { cursor, selected, mode } = ui;
+    const marks = mode ? kindOf(taskOf(state, mode.task)).modeMarks(mode) : {};
+    if (ui.anchor !== null) marks.range = rangeOf(ui);
+    this.sentence.mark({ cursor, selected, ...marks, ...this.#wordMarks(state) });
     this.#describeCursor(state);
+  }
+
+  /** Words that the open task marks: those that wait, those labelled before, those that a digit takes. */
+  #wordMarks(state) {
+    const task = taskOf(state, state.ui.task);
+    if (!task) return {};
+    const kind = kindOf(task);
+    put(this.sentence, "data-drag", kind.drag);
+    const rows = kind.propose(state, task)?.rows ?? [];
+    const digits = rows.map(({ head }, i) => [head - 1, String(i + 1)]).filter(([word]) => word >= 0);
+    const known = kind.known(state, task).flatMap(([start, end]) => wordsIn(start, end));
+    return {
+      open: kind.wordMarks(state, task),
+      known: new Set(known),
+      digits: new Map(digits),
+      grey: greyWords(state),
+    };
   }
 
   /** Put the keyboard's focus on a word. */
@@ -59,9 +77,9 @@ export class Stage {
     return [history.doc, ui.task, this.filters.key];
   }
 
-  /** Classes are shown as buttons in their bar, not under the words. */
+  /** What is said of the whole sentence is shown in its bar, not under the words. */
   #items(state) {
-    return { ...this.filters.apply(itemsIn(state)), classes: [] };
+    return { ...this.filters.apply(itemsIn(state)), badges: [] };
   }
 
   /** The word under the cursor says all that is on it; the others are just words. */
@@ -74,36 +92,92 @@ export class Stage {
 
   /** Keep the first line of words at its height as long as there is room above and below it. */
   #settle() {
-    const { canvas, before, around } = this.#frame;
+    const { canvas, around } = this.#frame;
     const { all, above } = this.sentence.heights;
-    const room = Math.min(canvas * WORDS_AT - before - above, canvas - around - all);
+    const room = Math.min(this.room.above - above, canvas - around - all);
     this.root.style.marginTop = canvas ? `${Math.max(0, room)}px` : "";
   }
 
   /** Heights that stay the same while one ask is shown; 0 where the page scrolls as a whole. */
   #measureFrame() {
     const isFrame = getComputedStyle(this.canvas).display === "flex";
-    const tools = this.canvas.firstElementChild.offsetHeight;
+    const others = [...this.canvas.children].filter((node) => node !== this.root);
+    const height = (node) => node.offsetHeight;
     this.#frame = {
       canvas: isFrame ? this.canvas.clientHeight : 0,
-      before: top(this.sentence) - top(this.root),
-      around: tools + this.root.offsetHeight - this.sentence.offsetHeight,
+      around:
+        others.reduce((sum, node) => sum + height(node), 0) +
+        height(this.root) -
+        height(this.sentence),
     };
   }
 }
 
-function top(node) {
-  return node.getBoundingClientRect().top;
+function wordsIn(start, end) {
+  return Array.from({ length: end - start }, (_, i) => start + i);
 }
 
-/** Room for tags and a first row of spans, kept free from the start so that words do not move. */
+/** Words that the ask does not want, where it names those that it does. */
+function greyWords({ ask, sentence, ui }) {
+  const wanted = ask.words?.[ui.task];
+  if (!wanted) return new Set();
+  return new Set(sentence.tokens.flatMap((_, i) => (wanted.includes(i) ? [] : [i])));
+}
+
+/** Room for chips, a first row of rails and some arcs, kept free from the start so that words do not move. */
 function roomFor(state, sentence) {
-  const wanted = wantedTasks(state);
-  const tagTasks = wanted.filter(({ kind }) => kind === "tags");
-  const labels = tagTasks.flatMap((task) => task.labels.map(({ name }) => name));
+  const onLayer = (layer) => wantedTasks(state).filter((task) => kindOf(task).layer === layer);
+  const chipTasks = onLayer("chips");
+  const labels = chipTasks.flatMap((task) => task.labels.map(({ name }) => name));
   return {
-    nTagRows: tagTasks.length,
-    nSpanRows: wanted.some(({ kind }) => kind === "spans") ? 1 : 0,
+    nChipRows: chipTasks.length,
+    nRailRows: onLayer("rails").length ? 1 : 0,
     leastWordWidth: widestLabel(labels, sentence),
+    above: onLayer("arcs").length ? ARC_ROOM : 0,
   };
+}
+
+const SUGGESTIONS = "suggestions";
+
+/** Switches for the layers of a sentence that stand in the way at times, and for suggestions. */
+export class Filters {
+  /** Boxes for the layers that a project has; onChange is called after a click. */
+  constructor(root, project, onChange) {
+    this.hidden = new Set();
+    const kinds = new Set(project.tasks.map(kindOf));
+    const boxes = [...kinds]
+      .filter(({ filterText }) => filterText)
+      .map((kind) => {
+        const [task, ...more] = project.tasks.filter((other) => kindOf(other) === kind);
+        return this.#box(kind.layer, more.length ? kind.filterText : task.name, onChange);
+      });
+    root.replaceChildren(...boxes, this.#box(SUGGESTIONS, t("Suggestions"), onChange));
+  }
+
+  /** Things to draw, without the layers that are switched off. */
+  apply(items) {
+    const isShown = (item) => !(this.hidden.has(SUGGESTIONS) && item.state === "suggested");
+    const left = Object.fromEntries(
+      Object.entries(items).map(([layer, list]) => [
+        layer,
+        this.hidden.has(layer) ? [] : list.filter(isShown),
+      ]),
+    );
+    const rails = new Set(left.rails.map(({ id }) => id));
+    left.links = left.links.filter(({ from, to }) => rails.has(from) && rails.has(to));
+    return left;
+  }
+
+  get key() {
+    return [...this.hidden].join();
+  }
+
+  #box(id, words, onChange) {
+    const input = element("input", { type: "checkbox", checked: true });
+    input.addEventListener("change", () => {
+      this.hidden[input.checked ? "delete" : "add"](id);
+      onChange();
+    });
+    return element("label", { class: "check" }, input, words);
+  }
 }

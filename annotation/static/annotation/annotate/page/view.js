@@ -1,38 +1,51 @@
-// Draws the desk: each part looks at the state and changes only what is different.
-import { element, toggle } from "../dom.js";
-import { PHASE } from "../desk/desk.js";
-import { findItem, pendingByTask, wantedTasks } from "../model/state.js";
-import { renderWhy } from "./why.js";
-import { IN_PLACE_OF_A_SENTENCE, placeText, restingWords } from "./wording.js";
+// Draws the session: each part looks at the state and changes only what is different.
+import { nextStep } from "../commands/decisions.js";
+import { element, put, setText, toggle } from "../dom.js";
+import { baseDirection } from "../geometry/bidi.js";
+import { kindOf } from "../kinds/index.js";
+import { countPending, wantedTasks } from "../model/state.js";
+import { PHASE } from "../session/session.js";
+import { modeWords } from "./announcer.js";
+import { renderWhy } from "./panels.js";
+import { t } from "../words.js";
 
 export class View {
-  isTalking = () => false; // a question has the keyboard
+  hasDialog = () => false; // a question has the keyboard
   #shownPlace = "";
 
-  constructor({ desk, stage, bars, detail, guidelines, facts, announcer }) {
-    Object.assign(this, { desk, stage, bars, detail, guidelines, facts, announcer });
-    this.sentence = stage.sentence;
+  constructor(parts) {
+    Object.assign(this, parts); // session, stage, list, detail, proposals, guidelines, facts, announcer
+    this.sentence = parts.stage.sentence;
     this.part = (id) => document.getElementById(id);
     setInterval(() => this.#renderPlace(), 1000);
   }
 
   /** Show another ask. */
   arrive() {
-    const { state } = this.desk;
-    this.part("before").textContent = state.sentence.before ?? "";
-    this.part("after").textContent = state.sentence.after ?? "";
-    const kinds = new Set(wantedTasks(state).map(({ kind }) => kind));
-    document.body.classList.toggle("thumb", !kinds.has("tree") && !kinds.has("relations"));
+    const { state } = this.session;
+    for (const id of ["before", "after"]) this.#renderNeighbour(id, state.sentence);
+    const isLinked = wantedTasks(state).some((task) => kindOf(task).drag === "link");
+    document.body.classList.toggle("thumb", !isLinked);
     this.stage.arrive(state);
     this.render();
     this.focusCursor();
   }
 
+  /** A neighbour in one line, in the direction of its own script. */
+  #renderNeighbour(id, sentence) {
+    const node = this.part(id);
+    const text = sentence[id] ?? "";
+    setText(node, text);
+    put(node, "title", text || null);
+    put(node, "dir", baseDirection(text.split(/\s+/), sentence.language));
+  }
+
   render() {
-    const { state, counts } = this.desk;
+    const { state, counts } = this.session;
     toggle(this.part("stage"), "hidden", state === null);
-    this.bars.render(state);
+    this.list.render(state);
     this.detail.render(state);
+    this.proposals.render(state);
     this.guidelines.render(state);
     renderWhy(this.part("why"), state);
     this.facts.renderCounts(counts, state?.ask);
@@ -48,18 +61,23 @@ export class View {
   }
 
   renderSaved() {
-    const words = this.facts.renderSaved(this.desk.connection);
+    const words = this.facts.renderSaved(this.session.connection);
     if (words) this.announcer.say(words);
   }
 
   /** Put the keyboard's focus on the word under the cursor, unless a question has it. */
   focusCursor() {
-    const { state } = this.desk;
-    if (state && !this.isTalking()) this.stage.focus(state.ui.cursor);
+    const { state } = this.session;
+    if (state && !this.hasDialog()) this.stage.focus(state.ui.cursor);
+  }
+
+  /** Close what is open beside the sentence, where nothing else is left to leave. */
+  escape() {
+    this.list.closePrefix();
   }
 
   #renderPlace() {
-    const { state, clock } = this.desk;
+    const { state, clock } = this.session;
     const seconds = state ? Math.floor(clock.seconds) : null;
     const key = `${state?.ask.id} ${seconds}`;
     if (key === this.#shownPlace) return;
@@ -68,24 +86,74 @@ export class View {
   }
 
   #renderActions() {
-    const { desk } = this;
-    const groups = desk.state ? pendingByTask(desk.state) : [];
-    const waiting = groups.reduce((sum, { items }) => sum + items.length, 0);
-    this.announcer.rest(restingWords(desk, waiting));
-    const isWaiting = desk.phase !== PHASE.working;
+    const { session } = this;
+    const { words, step } = session.state ? nextStep(session.state) : NOTHING_NEXT;
+    const waiting = session.state ? countPending(session.state) : 0;
+    this.announcer.rest(restingWords(session, step), { isHint: step === "check" });
+    setText(this.part("submit").firstElementChild, words);
+    setText(this.part("accept-all").firstElementChild, t("Accept all {n}", { n: waiting }));
+    toggle(this.part("accept-all"), "hidden", waiting === 0);
+    const isWaiting = session.phase !== PHASE.working;
     toggle(this.part("submit"), "disabled", isWaiting);
     toggle(this.part("skip"), "disabled", isWaiting);
-    toggle(this.part("flag"), "disabled", desk.state === null);
-    const selected = desk.state && findItem(desk.state, desk.state.ui.selected);
-    toggle(this.part("decide"), "hidden", selected?.state !== "suggested");
+    toggle(this.part("flag"), "disabled", session.state === null);
+    toggle(this.part("note"), "disabled", isWaiting);
+    toggle(this.part("later"), "disabled", isWaiting || session.lease?.answers === undefined);
+    toggle(this.part("note"), "data-noted", Boolean(session.state?.history.doc.note));
+    put(this.part("note"), "title", session.state?.history.doc.note || null);
   }
 
   #renderEmpty() {
     const box = this.part("empty");
-    const words = IN_PLACE_OF_A_SENTENCE[this.desk.phase];
-    toggle(box, "hidden", !words || this.desk.state !== null);
-    if (box.hidden || box.dataset.phase === this.desk.phase) return;
-    box.dataset.phase = this.desk.phase;
+    const words = IN_PLACE_OF_A_SENTENCE[this.session.phase];
+    toggle(box, "hidden", !words || this.session.state !== null);
+    if (box.hidden || box.dataset.phase === this.session.phase) return;
+    box.dataset.phase = this.session.phase;
     box.replaceChildren(element("h2", {}, words[0]), element("p", {}, words[1]));
+    if (this.session.phase === PHASE.empty) showStanding(box);
   }
+}
+
+/** Say why there is no sentence and what to do about it, as the server sees it. */
+async function showStanding(box) {
+  const answer = await fetch("../standing/").catch(() => null);
+  const found = answer?.ok ? await answer.json() : null;
+  if (!found || box.dataset.phase !== PHASE.empty) return;
+  const button = found.action && element("a", { class: "button primary", href: found.action.href });
+  button?.append(found.action.words);
+  box.replaceChildren(element("h2", {}, found.title), element("p", {}, found.words), ...(button ? [button] : []));
+}
+
+/** What stands in the place of a sentence where there is none: [heading, text], or nothing. */
+const IN_PLACE_OF_A_SENTENCE = {
+  [PHASE.loading]: [t("Loading…"), t("The next sentence is on its way.")],
+  [PHASE.empty]: [
+    t("All done"),
+    t("Nothing is left for you here. New sentences come with the next round."),
+  ],
+};
+
+/** Where one is in the corpus and in the queue, and for how long. */
+function placeText({ ask, sentence }, seconds) {
+  const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  const [number, rank, n] = [sentence.position + 1, ask.rank, ask.n_asks].map((value) =>
+    value.toLocaleString(),
+  );
+  return t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number, rank, n, time });
+}
+
+const NOTHING_NEXT = { step: "submit", words: t("Submit and next"), n: 0 };
+
+/** What the action bar says when nothing else is to say; step: what Enter does next. */
+function restingWords(session, step) {
+  const mode = modeWords(session.state);
+  if (mode) return mode;
+  const isHandedIn = session.phase === PHASE.sending || session.phase === PHASE.ahead;
+  if (isHandedIn && !session.connection.isOpen) {
+    return t("What you did last is kept here and is sent as soon as that is possible.");
+  }
+  if (session.phase === PHASE.sending) return t("Sending…");
+  return step === "check"
+    ? t("Enter walks to what is not checked. It submits when nothing is left.")
+    : "";
 }

@@ -1,14 +1,17 @@
 // Arcs as SVG: strokes below, names above all strokes, so that a label is never crossed out.
 import { KeyedChildren, put, setAttributes, svg } from "../dom.js";
-import { laneY, piecePath, tipPath } from "../geometry/paths.js";
 import { textWidth } from "./measure.js";
-import { sayArc, sayRelation, shortNumber } from "./speech.js";
+import { sayItem, shortNumber } from "./speech.js";
 
+const RADIUS = 9;
+const TIP_WIDTH = 7.2;
+const TIP_HEIGHT = 6.5;
 const UNSURE = 0.6; // an arc shows its confidence below this
 
 /** Words beside an arc. */
-export function arcText({ label, state, confidence, differs }) {
+export function arcText({ label, state, confidence, differs, isWrong }) {
   const name = label || "?";
+  if (isWrong) return `↻ ${name}`;
   if (differs) return `≠ ${name}`;
   const isUnsure = state === "suggested" && confidence !== null && confidence < UNSURE;
   return isUnsure ? `${name} ${shortNumber(confidence)}` : name;
@@ -40,19 +43,19 @@ export class Arcs {
     const onChip = (line) => (anchor) =>
       line.rowTop + layout.anchors[anchor].row * metrics.row + metrics.row - 2;
     const drawn = [
-      ...draw("tree", items.tree, layout.above, layout.lines, -1, onWord, metrics),
-      ...draw("tree", items.treeBelow, layout.below, layout.lines, 1, underWord, metrics),
-      ...draw("relation", items.relations, layout.links, layout.lines, 1, onChip, metrics),
+      ...draw("over", items.arcs, layout.above, layout.lines, -1, onWord, metrics),
+      ...draw("over", items.arcsBelow, layout.below, layout.lines, 1, underWord, metrics),
+      ...draw("link", items.links, layout.links, layout.lines, 1, onChip, metrics),
     ];
-    this.strokes.render(drawn.map((arc) => strokesOf(arc, tokens, items.spans)));
+    this.strokes.render(drawn.map((arc) => strokesOf(arc, tokens, items)));
     this.names.render(drawn.filter(({ name }) => name).map(nameOf));
   }
 }
 
-/** Pieces of each arc as path data, and the place of its name. */
-function draw(kind, arcs, byLine, lines, side, footOn, { lane }) {
+/** Pieces of each arc as path data, and the place of its name; look: the class of its elements. */
+function draw(look, arcs, byLine, lines, side, footOn, { lane }) {
   const drawn = new Map(
-    arcs.map((arc) => [arc.id, { kind, arc, paths: [], tips: [], name: null }]),
+    arcs.map((arc) => [arc.id, { look, arc, paths: [], tips: [], name: null }]),
   );
   byLine.forEach((pieces, k) => {
     const foot = footOn(lines[k]);
@@ -71,31 +74,33 @@ function draw(kind, arcs, byLine, lines, side, footOn, { lane }) {
   return [...drawn.values()];
 }
 
-function look(kind, { id, state, differs, label }) {
+function attributesOf(look, { id, state, differs, isWrong, isRetired, label }) {
   return {
-    class: `arc ${kind}`,
+    class: `arc ${look}`,
     "data-item": id,
     "data-state": state,
     "data-differs": differs,
+    "data-wrong": isWrong,
+    "data-retired": isRetired,
     "data-bare": label === "",
   };
 }
 
-function strokesOf({ kind, arc, paths, tips }, tokens, spans) {
-  const words = kind === "tree" ? sayArc(arc, tokens) : sayRelation(arc, tokens, spans);
+function strokesOf({ look, arc, paths, tips }, tokens, items) {
+  const words = sayItem(arc, tokens, items);
   return {
     key: arc.id,
-    look: { ...look(kind, arc), role: "img", "aria-label": words },
+    attributes: { ...attributesOf(look, arc), role: "img", "aria-label": words },
     paths,
     tips,
   };
 }
 
-function nameOf({ kind, arc, name }) {
-  return { key: arc.id, look: look(kind, arc), ...name, text: arcText(arc) };
+function nameOf({ look, arc, name }) {
+  return { key: arc.id, attributes: attributesOf(look, arc), ...name, text: arcText(arc) };
 }
 
-function updateStrokes(node, { look: attributes, paths, tips }) {
+function updateStrokes(node, { attributes, paths, tips }) {
   setAttributes(node, attributes);
   const d = paths.join("");
   const wanted = [["hit", d], ["stroke", d], ...tips.map((tip) => ["tip", tip])];
@@ -107,7 +112,36 @@ function updateStrokes(node, { look: attributes, paths, tips }) {
   });
 }
 
-function updateName(node, { look: attributes, x, y, text }) {
+function updateName(node, { attributes, x, y, text }) {
   setAttributes(node, { ...attributes, x: Math.round(x), y, "text-anchor": "middle" });
   if (node.textContent !== text) node.textContent = text;
+}
+
+/** Height of a piece's horizontal part. side: -1 above the words, 1 below. */
+function laneY(piece, base, side, lane) {
+  return base + side * (piece.lane * lane + lane - 2);
+}
+
+/** Path of a piece whose legs stand at footLeft and footRight. */
+function piecePath(piece, y, side, footLeft, footRight) {
+  const { x1, x2 } = piece;
+  if (piece.isRoot) return `M${round(x1)} ${y}V${footRight}`;
+  const legs = [piece.left && footLeft, piece.right && footRight].filter(Number.isFinite);
+  const r = Math.min(RADIUS, (x2 - x1) / 2, ...legs.map((foot) => Math.abs(y - foot)));
+  const start = piece.left
+    ? `M${round(x1)} ${footLeft}V${y - side * r}Q${round(x1)} ${y} ${round(x1 + r)} ${y}`
+    : `M${round(x1)} ${y}`;
+  const end = piece.right
+    ? `H${round(x2 - r)}Q${round(x2)} ${y} ${round(x2)} ${y - side * r}V${footRight}`
+    : `H${round(x2)}`;
+  return start + end;
+}
+
+/** Path of the arrow tip at a foot. */
+function tipPath(x, foot, side) {
+  return `M${round(x)} ${foot}l${-TIP_WIDTH / 2} ${side * TIP_HEIGHT}h${TIP_WIDTH}z`;
+}
+
+function round(x) {
+  return Math.round(x * 10) / 10;
 }

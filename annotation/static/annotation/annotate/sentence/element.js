@@ -1,20 +1,30 @@
-// <tandem-sentence>: the words of one sentence with tags, spans, trees and relations on them.
+// <tandem-sentence>: the words of one sentence with chips, rails, arcs and links on them.
 import { element } from "../dom.js";
 import { layoutSentence, METRICS } from "../geometry/layout.js";
-import { noItems } from "../model/items.js";
-import { Arcs } from "./arcs.js";
-import { Chips } from "./chips.js";
-import { layoutInput } from "./layout_input.js";
+import {
+  differingWords,
+  drawAgainst,
+  drawAnswers,
+  drawItems,
+  noItems,
+  tieItems,
+} from "../model/items.js";
+import { suggestedItems } from "../model/suggestions.js";
+import { arcLabelWidth, Arcs } from "./arcs.js";
+import { chipWidth, Chips } from "./chips.js";
 import { Marks } from "./marks.js";
 import { readStyle } from "./measure.js";
-import { readSource } from "./source.js";
 import { shortNumber } from "./speech.js";
 import { Words } from "./words.js";
 
+const NARROW = 640; // pixels below which words stand closer
+const GAP = 7;
+const NARROW_GAP = 3;
+
 class TandemSentence extends HTMLElement {
   #sentence = { tokens: [] };
-  #items = { ...noItems(), treeBelow: [] };
-  #room = { nTagRows: 0, nSpanRows: 0, leastWordWidth: 0 };
+  #items = { ...noItems(), arcsBelow: [] };
+  #room = { nChipRows: 0, nRailRows: 0, leastWordWidth: 0 };
   #style = null; // fonts and widths, read once and again when the width changes
   #width = 0;
   #heights = { all: 0, above: 0 };
@@ -60,15 +70,16 @@ class TandemSentence extends HTMLElement {
   }
 
   /** Draw other things on the same words; room that is kept free keeps words from moving. */
-  draw(items, { nTagRows = 0, nSpanRows = 0, leastWordWidth = 0 } = {}) {
-    this.#items = { ...noItems(), treeBelow: [], ...items };
-    this.#room = { nTagRows, nSpanRows, leastWordWidth };
+  draw(items, { nChipRows = 0, nRailRows = 0, leastWordWidth = 0 } = {}) {
+    this.#items = { ...noItems(), arcsBelow: [], ...items };
+    this.#room = { nChipRows, nRailRows, leastWordWidth };
     this.#render();
   }
 
-  /** Mark the cursor, a range of words, the selected thing, and the head that waits for a word. */
-  mark({ cursor = null, range = null, selected = null, head = null }) {
-    this.marks.set({ cursor, range, selected, head });
+  /** Mark the cursor, a range of words, the selected thing, a word that waits for its head, and words
+   *  that are open, known, asked for by digits, or not asked; see marks.js. */
+  mark(marks) {
+    this.marks.set(marks);
     this.marks.show(this.#items, this.isReadOnly);
   }
 
@@ -89,7 +100,7 @@ class TandemSentence extends HTMLElement {
     this.arcs = new Arcs(this);
     this.words = new Words(this);
     this.chips = new Chips(behind, layer("front"));
-    this.classes = this.appendChild(element("p", { class: "classes" }));
+    this.badges = this.appendChild(element("p", { class: "badges" }));
     this.marks = new Marks(this, this.words);
     if (this.isReadOnly) this.setAttribute("role", "group");
     this.addEventListener("pointerover", (event) => this.#hover(event.target));
@@ -110,8 +121,8 @@ class TandemSentence extends HTMLElement {
     this.words.place(layout.places, layout.lines, style);
     this.chips.render({ ...drawing, isReadOnly: this.isReadOnly });
     this.arcs.render({ ...drawing, size: { width: this.#width, height } });
-    if (items.classes.length || this.classes.hasChildNodes())
-      this.classes.replaceChildren(...items.classes.map(classWords));
+    if (items.badges.length || this.badges.hasChildNodes())
+      this.badges.replaceChildren(...items.badges.map(badgeWords));
     this.words.box.style.height = `${layout.height}px`;
     this.#heights = { all: height, above: layout.lines[0].wordTop + style.padding.y };
     this.marks.redrawn();
@@ -142,13 +153,89 @@ class TandemSentence extends HTMLElement {
   }
 }
 
-function classWords({ task, label, state, confidence, differs }) {
+function badgeWords({ task, label, state, confidence, differs }) {
   const attributes = { class: "class", "data-state": state, "data-differs": differs };
   const words = element("span", attributes, `${task}: `, element("b", {}, label));
   if (confidence !== null) {
     words.append(" ", element("span", { class: "confidence" }, shortNumber(confidence)));
   }
   return words;
+}
+
+/** Input of layoutSentence. words: Words; room: {nChipRows, nRailRows,
+ *  leastWordWidth} that is kept free. */
+function layoutInput({ items, words, room, style, gap = GAP }) {
+  const { fonts, inner, metrics } = style;
+  const order = new Map(items.rails.map((rail, i) => [rail.id, i]));
+  const arc = (entry) => ({
+    id: entry.id,
+    from: entry.head ? entry.head - 1 : null,
+    to: entry.dep,
+    labelWidth: arcLabelWidth(entry, fonts),
+  });
+  return {
+    words: words.measure(leastWidths(items.chips, words, room, fonts)),
+    direction: words.direction,
+    arcs: items.arcs.map(arc),
+    arcsBelow: items.arcsBelow.map(arc),
+    rails: items.rails.map((rail) => ({ ...rail, labelWidth: chipWidth(rail, fonts) })),
+    links: items.links.map((link) => ({
+      id: link.id,
+      from: order.get(link.from),
+      to: order.get(link.to),
+      labelWidth: arcLabelWidth(link, fonts),
+    })),
+    nChipRows: Math.max(room.nChipRows, ...items.chips.map(({ row }) => row + 1)),
+    nRailRows: room.nRailRows,
+    width: inner,
+    gap: inner < NARROW ? Math.min(NARROW_GAP, gap) : gap,
+    metrics,
+  };
+}
+
+/** A word is at least as wide as the chips under it. */
+function leastWidths(chips, words, room, fonts) {
+  const least = words.nodes.map(() => room.leastWordWidth);
+  for (const chip of chips) least[chip.at] = Math.max(least[chip.at], chipWidth(chip, fonts));
+  return least;
+}
+
+/** What <tandem-sentence from="id"> shows, from a JSON script {"sentence": {tokens, offsets,
+ *  language}, "tasks": [...], "answers": {name: {task: value}}, "suggestions": {task: {value,
+ *  confidence, details}}}.
+ *  answer: whose answers (the only ones if there is one author); against: whose to compare with;
+ *  below: whose arcs to draw under the words; tasks: a JSON list of the names to show;
+ *  suggested: given where the suggestions are to be drawn, and no answers. */
+function readSource(script, { answer, against, below, tasks: names, suggested }) {
+  const { sentence, tasks: all, answers, suggestions } = JSON.parse(script.textContent);
+  const shown = names ? JSON.parse(names) : null;
+  const tasks = shown ? all.filter((task) => shown.includes(task.name)) : all;
+  if (suggested !== undefined) {
+    const items = drawItems(
+      tasks,
+      (task) => suggestedItems(task, suggestions[task.name]),
+      "suggested",
+    );
+    return { sentence, items: tieItems(tasks, items) };
+  }
+  const values = answers[answer ?? Object.keys(answers)[0]] ?? {};
+  const others = answers[against ?? below];
+  if (!others) {
+    return { sentence, items: tieItems(tasks, drawAnswers(tasks, values, "own")) };
+  }
+  const drawn = drawAgainst(tasks, values, others);
+  const opposite = drawAgainst(tasks, others, values);
+  const items = tieItems(tasks, drawn);
+  return {
+    sentence,
+    items: { ...items, arcsBelow: below ? renamed(opposite.arcs) : [] },
+    differing: differingWords(drawn, opposite),
+  };
+}
+
+/** Arcs under the words need ids of their own. */
+function renamed(arcs) {
+  return arcs.map((arc) => ({ ...arc, id: `${arc.id}/below` }));
 }
 
 customElements.define("tandem-sentence", TandemSentence);

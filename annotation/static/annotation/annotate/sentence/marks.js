@@ -1,9 +1,18 @@
 // Marks on a drawn sentence: cursor, range, selection, and what steps forward. Only what changes is
 // touched, since every key press comes through here.
 import { toggle } from "../dom.js";
-import { nearItems } from "./focus.js";
+import { isOn } from "../model/items.js";
 
-const NOTHING = { cursor: null, range: null, selected: null, head: null };
+const NOTHING = {
+  cursor: null,
+  range: null,
+  selected: null,
+  head: null,
+  open: new Set(), // words that wait for an answer
+  known: new Set(), // words that earlier answers label
+  digits: new Map(), // word -> the key that takes it
+  grey: new Set(), // words that are not asked
+};
 
 export class Marks {
   #wanted = { ...NOTHING, words: new Set() };
@@ -80,4 +89,23 @@ function nodesByItem(host) {
     else nodes.set(id, [node]);
   }
   return nodes;
+}
+
+/** Ids of all that hangs on a word, or of one thing and, for a rail, its links. */
+function nearItems(items, { word = null, id = null }) {
+  const near = new Set();
+  if (id !== null) addItem(near, items, id);
+  if (word !== null) {
+    for (const chip of items.chips) if (chip.at === word) near.add(chip.id);
+    for (const arc of [...items.arcs, ...items.arcsBelow]) {
+      if (arc.dep === word || arc.head - 1 === word) near.add(arc.id);
+    }
+    for (const rail of items.rails) if (isOn(rail, word)) addItem(near, items, rail.id);
+  }
+  return near;
+}
+
+function addItem(near, items, id) {
+  near.add(id);
+  for (const link of items.links) if (link.from === id || link.to === id) near.add(link.id);
 }

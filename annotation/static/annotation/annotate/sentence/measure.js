@@ -31,7 +31,7 @@ export function readStyle(host, metrics) {
       word: Math.round((metrics.word / 18) * size),
       lane: Math.round(metrics.lane * rootSize),
       row: Math.round(metrics.row * rootSize),
-      tagRow: Math.round(metrics.tagRow * rootSize),
+      chipRow: Math.round(metrics.chipRow * rootSize),
     },
   };
 }

@@ -1,6 +1,7 @@
 // The words of a sentence as elements: made once per sentence, measured once per width.
 import { element, place, put, setAttributes, toggle } from "../dom.js";
 import { baseDirection, wordDirection } from "../geometry/bidi.js";
+import { tn } from "../words.js";
 
 const CLOSING = /^[\p{Pe}\p{Pf}\p{Po}]+$/u;
 
@@ -17,7 +18,7 @@ export class Words {
     const role = isReadOnly ? undefined : "option";
     setAttributes(this.box, {
       role: isReadOnly ? undefined : "listbox",
-      "aria-label": isReadOnly ? undefined : `Sentence, ${tokens.length} words`,
+      "aria-label": isReadOnly ? undefined : tn("Sentence, {n} word", "Sentence, {n} words", tokens.length),
       "aria-multiselectable": isReadOnly ? undefined : "true",
       "aria-orientation": isReadOnly ? undefined : "horizontal",
     });
@@ -75,6 +76,10 @@ export class Words {
       toggle(node, "data-range", isInRange);
       toggle(node, "data-head", i === next.head);
       toggle(node, "data-differs", next.words.has(i));
+      toggle(node, "data-open", next.open.has(i));
+      toggle(node, "data-known", next.known.has(i));
+      put(node, "data-digit", next.digits.get(i) ?? null);
+      toggle(node, "data-grey", next.grey.has(i));
       if (isReadOnly) continue;
       put(node, "tabindex", i === (next.cursor ?? 0) ? "0" : "-1");
       put(node, "aria-selected", String(isInRange || i === next.cursor));
@@ -82,8 +87,9 @@ export class Words {
   }
 }
 
-function wordsOf({ cursor, range, head }) {
+function wordsOf({ cursor, range, head, open, known, digits, grey }) {
   const words = [cursor, head].filter((word) => word !== null);
+  words.push(...open, ...known, ...digits.keys(), ...grey);
   if (range) for (let i = range[0]; i < range[1]; i++) words.push(i);
   return words;
 }

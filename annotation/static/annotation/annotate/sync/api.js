@@ -32,7 +32,13 @@ export class Api {
 
   next = () => this.#send("POST", `${this.project}/next/`);
   peek = () => this.#send("GET", `${this.project}/peek/`);
-  history = () => this.#send("GET", `${this.project}/history/`);
+  hints = (ask) => this.#send("GET", `${this.project}/asks/${ask}/hints/`);
+  history = ({ search = "", cursor = "" } = {}) =>
+    this.#send("GET", `${this.project}/history/?${query({ search, cursor })}`);
+  document = (sentence) => this.#send("GET", `/api/sentences/${sentence}/document/`);
+  later = (lease, body) => this.#send("POST", `/api/leases/${lease}/later/`, body);
+  release = (lease, token) => this.#send("POST", `/api/leases/${lease}/release/`, { token });
+  takeUpSkip = (lease) => this.#send("DELETE", `/api/leases/${lease}/skip/`);
   saveDraft = (lease, body) => this.#send("PUT", `/api/leases/${lease}/draft/`, body);
   heartbeat = (lease, token) => this.#send("POST", `/api/leases/${lease}/heartbeat/`, { token });
   submit = (lease, body, key) => this.#send("POST", `/api/leases/${lease}/submit/`, body, key);
@@ -74,6 +80,11 @@ export class Api {
     if (status === 403) return "forbidden";
     return status === 404 && url.startsWith(this.project) ? "removed" : null;
   }
+}
+
+/** Parameters of an address; empty ones are left out. */
+function query(values) {
+  return new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
 }
 
 async function reach(url, options) {

@@ -1,4 +1,8 @@
-// What the page knows about its line to the server, for the indicator that is always visible.
+// The line to the server: what the page knows of it, trying again, and signs of life for a lease.
+import { Refused, Unreachable } from "./api.js";
+
+const FIRST_RETRY = 1_000; // milliseconds
+const LAST_RETRY = 20_000;
 
 export class Connection extends EventTarget {
   constructor() {
@@ -59,5 +63,70 @@ export class Connection extends EventTarget {
 
   #tell() {
     this.dispatchEvent(new Event("change"));
+  }
+}
+
+/** The answer of a request, however long the server cannot be reached: tried again at once when the
+ *  line is back, else ever more slowly. */
+export async function retrying(connection, request) {
+  for (let wait = FIRST_RETRY; ; wait = Math.min(LAST_RETRY, wait * 2)) {
+    try {
+      const answer = await request();
+      connection.reached();
+      return answer;
+    } catch (error) {
+      if (error instanceof Refused) connection.reached();
+      if (!(error instanceof Unreachable)) throw error;
+      connection.failed(error);
+      await lineBack(connection, wait);
+    }
+  }
+}
+
+function lineBack(connection, milliseconds) {
+  return new Promise((resolve) => {
+    const go = () => {
+      clearTimeout(timer);
+      connection.removeEventListener("retry", go);
+      resolve();
+    };
+    const timer = setTimeout(go, milliseconds);
+    connection.addEventListener("retry", go);
+  });
+}
+
+/** Signs of life for a lease, while somebody looks at the page. */
+export class Heartbeat {
+  #timer = null;
+
+  /** on: {lost(error)}: the lease is gone. */
+  constructor(api, connection, on) {
+    Object.assign(this, { api, connection, on });
+    document.addEventListener("visibilitychange", () => !document.hidden && this.beat());
+  }
+
+  /** Keep this lease alive, and no other. */
+  attach(lease) {
+    clearInterval(this.#timer);
+    this.lease = lease;
+    if (!lease) return;
+    this.#timer = setInterval(
+      () => !document.hidden && this.beat(),
+      lease.heartbeat_seconds * 1000,
+    );
+  }
+
+  async beat() {
+    const { lease } = this;
+    if (!lease) return;
+    try {
+      await this.api.heartbeat(lease.id, lease.token);
+      this.connection.reached();
+    } catch (error) {
+      if (error instanceof Unreachable) return this.connection.failed(error);
+      if (!(error instanceof Refused)) throw error;
+      this.connection.reached();
+      if (lease === this.lease) this.on.lost(error);
+    }
   }
 }

@@ -8,6 +8,7 @@ const LAST_RETRY = 30_000;
 export class DraftSender {
   #timer = null;
   #isSending = false;
+  #flight = Promise.resolve(); // of the draft that was sent last
   #wait = FIRST_RETRY;
 
   /** on: {saved(draft, answer), unreachable(error), refused(error, draft)}. */
@@ -43,6 +44,14 @@ export class DraftSender {
     if (this.draft !== null) this.#sendIn(0);
   }
 
+  /** Send what waits and let it arrive, before the lease ends by the person's own will. */
+  async settle() {
+    clearTimeout(this.#timer);
+    await this.#flight;
+    clearTimeout(this.#timer);
+    if (this.draft !== null) await (this.#flight = this.#send());
+  }
+
   /** The server has this version now: go on from there. */
   adopt(version) {
     this.version = version;
@@ -50,11 +59,13 @@ export class DraftSender {
 
   #sendIn(milliseconds) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#send(), milliseconds);
+    this.#timer = setTimeout(() => {
+      if (!this.#isSending) this.#flight = this.#send();
+    }, milliseconds);
   }
 
   async #send() {
-    if (this.#isSending || this.draft === null || !this.lease) return;
+    if (this.draft === null || !this.lease) return;
     const { lease, draft } = this;
     const version = this.version + 1;
     this.draft = null;

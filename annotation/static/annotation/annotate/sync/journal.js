@@ -1,8 +1,9 @@
-// The journal: every action is written here, in the browser, before it is shown as done.
-// One record for each action, so that a crash loses nothing and a reload replays all.
+// What the browser keeps: a journal of every action, and what the server has not confirmed yet.
 
 const DAYS_KEPT = 30;
 
+/** Every action is written here before it is shown as done, one record each, so that a crash loses
+ *  nothing and a reload replays all. */
 export class Journal {
   /** storage: localStorage or anything like it; owner: whose journal, such as "ada/12"; onFull is
    *  called when the browser has no room left, and from then on only the server keeps the work. */
@@ -74,4 +75,96 @@ export class Journal {
       this.onFull();
     }
   }
+}
+
+/** Answers, skips and flags wait here until the server has said that it has them. */
+export class Outbox {
+  #unkept = []; // requests for which the browser has no room
+
+  /** onFull is called when a request is kept only as long as this page is open. */
+  constructor(storage, owner, onFull) {
+    this.storage = storage;
+    this.name = `tandem/parcels/${owner}`;
+    this.onFull = onFull;
+  }
+
+  /** The waiting requests, [{kind, key, ...}]. */
+  get waiting() {
+    return [...this.#kept, ...this.#unkept];
+  }
+
+  put(request) {
+    try {
+      this.#keep([...this.#kept.filter(otherThan(request)), request]);
+    } catch (error) {
+      if (error.name !== "QuotaExceededError") throw error;
+      this.#unkept.push(request);
+      this.onFull();
+    }
+  }
+
+  remove(request) {
+    this.#unkept = this.#unkept.filter(otherThan(request));
+    this.#keep(this.#kept.filter(otherThan(request)));
+  }
+
+  get #kept() {
+    return JSON.parse(this.storage.getItem(this.name)) ?? [];
+  }
+
+  #keep(requests) {
+    if (requests.length) this.storage.setItem(this.name, JSON.stringify(requests));
+    else this.storage.removeItem(this.name);
+  }
+}
+
+function otherThan({ key }) {
+  return (request) => request.key !== key;
+}
+
+/** Small things of the page that stay as they were from visit to visit. */
+export class PageMemory {
+  constructor(storage, owner) {
+    this.storage = storage;
+    this.key = `tandem/page/${owner}`;
+  }
+
+  get(name) {
+    return this.#all[name] ?? null;
+  }
+
+  /** Remember something, where the browser has room for it. */
+  set(name, value) {
+    try {
+      this.storage.setItem(this.key, JSON.stringify({ ...this.#all, [name]: value }));
+    } catch (error) {
+      if (error.name !== "QuotaExceededError") throw error;
+    }
+  }
+
+  get #all() {
+    return JSON.parse(this.storage.getItem(this.key)) ?? {};
+  }
+}
+
+/** localStorage, or a stand-in for this page's life; isLasting tells which. */
+export function openStorage() {
+  try {
+    localStorage.setItem("tandem/probe", "");
+    localStorage.removeItem("tandem/probe");
+    return { storage: localStorage, isLasting: true };
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return { storage: memoryStorage(), isLasting: false };
+  }
+}
+
+function memoryStorage() {
+  const kept = {};
+  const methods = {
+    getItem: (key) => kept[key] ?? null,
+    setItem: (key, value) => void (kept[key] = value),
+    removeItem: (key) => void delete kept[key],
+  };
+  return new Proxy(kept, { get: (target, name) => methods[name] ?? target[name] });
 }

@@ -1,0 +1,1 @@
+"""People, roles, invitations, tokens and sign-in."""

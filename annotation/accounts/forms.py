@@ -1,0 +1,105 @@
+"""What people fill in to sign in, to join, to change their password and to invite others."""
+
+from typing import Any
+
+from django import forms
+
+from annotation.accounts.services import INVITATION_DAYS
+from annotation.models import ApiToken, Role
+
+DAYS = ((1, "1 day"), (7, "7 days"), (INVITATION_DAYS, "14 days"), (30, "30 days"))
+
+
+class SignInForm(forms.Form):
+    """A name and a password."""
+
+    username = forms.CharField(
+        label="Name",
+        max_length=150,
+        widget=forms.TextInput(
+            {"autocomplete": "username", "autocapitalize": "none", "autofocus": True}
+        ),
+    )
+    password = forms.CharField(
+        widget=forms.PasswordInput({"autocomplete": "current-password"}), strip=False
+    )
+
+
+class NewAccountForm(forms.Form):
+    """The name and the password of somebody new."""
+
+    username = forms.CharField(
+        label="Your name",
+        max_length=150,
+        widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none"}),
+        help_text="Others see it beside your answers. Letters, digits and @ . + - _ only.",
+    )
+    password = forms.CharField(
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        strip=False,
+        help_text="At least 8 characters, not only digits, and not one that many people use.",
+    )
+
+
+class NewPasswordForm(forms.Form):
+    """A new password; the old one too, unless the person came by a sign-in link."""
+
+    old_password = forms.CharField(
+        label="Old password",
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+        strip=False,
+    )
+    password = forms.CharField(
+        label="New password",
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        strip=False,
+        help_text="At least 8 characters, not only digits, and not one that many people use.",
+    )
+
+    def __init__(self, *args: Any, user: Any, needs_old: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        if not needs_old:
+            del self.fields["old_password"]
+
+    def clean_old_password(self) -> str:
+        """Return the old password if it is right."""
+        old: str = self.cleaned_data["old_password"]
+        if not self.user.check_password(old):
+            raise forms.ValidationError("This is not your password so far.")
+        return old
+
+
+class TokenForm(forms.Form):
+    """What a program is called, may do, and for how long."""
+
+    name = forms.CharField(label="For what", max_length=120, help_text="So that you know it again.")
+    scope = forms.ChoiceField(
+        label="May",
+        choices=[
+            (ApiToken.Scope.READ, "read"),
+            (ApiToken.Scope.ANNOTATE, "read and annotate"),
+            (ApiToken.Scope.MANAGE, "do everything that you may do"),
+        ],
+    )
+    days = forms.TypedChoiceField(
+        label="Good for",
+        choices=[(1, "1 day"), (30, "30 days"), (90, "90 days"), (366, "a year")],
+        coerce=int,
+        initial=90,
+    )
+
+
+class InvitationForm(forms.Form):
+    """Who is invited, as what, for how long."""
+
+    note = forms.CharField(
+        label="For whom",
+        max_length=120,
+        required=False,
+        help_text="A note for yourself; nobody else sees it. Nothing is sent.",
+    )
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
+    days = forms.TypedChoiceField(
+        label="Good for", choices=DAYS, coerce=int, initial=INVITATION_DAYS
+    )

@@ -1,0 +1,126 @@
+"""The log of what people did: written by services, read by owners and admins, never changed.
+
+An entry says names and counts. What is needed to take it back is kept beside it, and goes with the
+project. Acts on the server as a whole (sign-ins, accounts, tokens) have no project.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.models import LogEntry, Project
+
+GROUPS = {  # how an action begins, and what it is about
+    "": "everything",
+    "sign_in": "sign-ins",
+    "account": "passwords and links",
+    "person": "accounts",
+    "token": "tokens",
+    "member": "people and roles",
+    "invitation": "invitations",
+    "project": "project",
+    "task": "tasks",
+    "label": "labels",
+    "corpus": "corpora",
+    "export": "exports",
+    "round": "rounds",
+}
+COLUMNS = ("time", "person", "action", "project", "details")
+
+
+def record(
+    action: str,
+    *,
+    project: Project | None,
+    actor: Any,
+    undo: dict[str, Any] | None = None,
+    **details: Any,
+) -> LogEntry:
+    """Write that somebody did something, in the transaction in which it is done."""
+    return LogEntry.objects.create(
+        project=project,
+        actor=actor if actor is not None and actor.pk else None,
+        action=action,
+        details={"project": project.name, **details} if project else details,
+        undo=undo,
+        created_at=timezone.now(),
+    )
+
+
+def forget_person(user: Any) -> None:
+    """Take a person's name and addresses out of the log, before they are erased themselves."""
+    named = LogEntry.objects.filter(details__person=user.get_username())
+    for entry in [*named, *LogEntry.objects.filter(actor=user, details__has_key="address")]:
+        details = {**entry.details, "address": ""}
+        if details.get("person") == user.get_username():
+            details["person"] = "somebody who was erased"
+        LogEntry.objects.filter(pk=entry.pk).update(details=details)
+
+
+def log_of(project: Project | None) -> QuerySet[LogEntry]:
+    """Return what was done in a project, or on the whole server, newest first."""
+    entries = LogEntry.objects.select_related("actor", "project").order_by("-id")
+    return entries if project is None else entries.filter(project=project)
+
+
+def filter_log(
+    entries: QuerySet[LogEntry],
+    *,
+    about: str = "",
+    person: str = "",
+    since: date | None = None,
+    until: date | None = None,
+) -> QuerySet[LogEntry]:
+    """Return the entries about one kind of thing, of one person, between two days."""
+    if about in GROUPS and about:
+        entries = entries.filter(action__startswith=about)
+    if person:
+        entries = entries.filter(actor__username=person)
+    if since:
+        entries = entries.filter(created_at__gte=_midnight(since))
+    if until:
+        entries = entries.filter(created_at__lt=_midnight(date.fromordinal(until.toordinal() + 1)))
+    return entries
+
+
+def log_lines(entries: QuerySet[LogEntry]) -> Iterator[str]:
+    """Yield the log as CSV; cells that a spreadsheet would compute begin with an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for entry in entries.iterator(2_000):
+        row = [entry.created_at.isoformat(), _name(entry), entry.action]
+        row += [str(entry.details.get("project", "")), details_of(entry)]
+        writer.writerow([plain_cell(cell) for cell in row])
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+    yield out.getvalue()
+
+
+def details_of(entry: LogEntry) -> str:
+    """Return what an entry says besides, in words."""
+    parts = []
+    for name, value in entry.details.items():
+        if name != "project" and value not in ("", None, [], {}):
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            parts.append(f"{name.replace('_', ' ')}: {shown}")
+    return "; ".join(parts)
+
+
+def plain_cell(text: str) -> str:
+    """Return a cell of CSV that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def _name(entry: LogEntry) -> str:
+    return entry.actor.get_username() if entry.actor else ""
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))

@@ -1,0 +1,1 @@
+"""Disputes, gold and agreement."""

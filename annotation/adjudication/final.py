@@ -1,0 +1,127 @@
+"""The final answer: the one rule for which answer counts.
+
+Gold, else what several people say together (a weighted vote per item, as the task's kind votes),
+else the one answer there is. Training, export, sequences, progress and predictions all ask here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.bridge import task_specs
+from annotation.models import Annotation, Gold, Project
+from mtl_engine.kinds import KINDS, TaskSpec
+
+CHUNK = 2_000  # sentences per query
+SINGLE, AGREED, VOTED = "single", "agreed", "voted"
+Weights = Mapping[str, Mapping[int, float]]  # task name -> person's id -> weight of the vote
+
+
+@dataclass(frozen=True)
+class FinalAnswer:
+    """The answer to one task on one sentence, and where it comes from."""
+
+    value: Any
+    source: str  # "gold", or "single", "agreed", "voted" of people's answers
+    people: tuple[str, ...] = ()  # who gave it, or took part in the vote
+    gold_source: str = ""  # imported, adjudicated, agreed, reviewed
+
+    def __str__(self) -> str:
+        """Return the source as exports write it."""
+        if self.source == "gold":
+            return f"gold ({self.gold_source})"
+        return f"{self.source}: {', '.join(self.people)}"
+
+
+def final_answers(
+    project: Project,
+    *,
+    sentences: Iterable[int] | None = None,
+    tasks: Sequence[TaskSpec] | None = None,
+    weights: Weights | None = None,
+) -> dict[int, dict[str, FinalAnswer]]:
+    """Return the final answers by sentence and task name; sentences without any are absent.
+
+    ``sentences`` are ids, all of the project's unless given; hidden tasks count only where they
+    are named in ``tasks``.
+    """
+    chosen = task_specs(project) if tasks is None else tasks
+    found: dict[int, dict[str, FinalAnswer]] = {}
+    for part in _chunks(sentences):
+        found |= _decide(_Rows(chosen, part), chosen, weights or {})
+    return found
+
+
+class _Rows:
+    """Gold and answers of some sentences, by (sentence, task)."""
+
+    def __init__(self, tasks: Sequence[TaskSpec], sentences: Sequence[int] | None) -> None:
+        ids = [task.id for task in tasks]
+        gold = Gold.objects.filter(task__in=ids)
+        given = Annotation.objects.filter(task__in=ids).order_by("created_at", "id")
+        if sentences is not None:
+            gold = gold.filter(sentence__in=sentences)
+            given = given.filter(sentence__in=sentences)
+        self.gold = {
+            (sentence, task): (value, source)
+            for sentence, task, value, source in gold.values_list(
+                "sentence_id", "task_id", "value", "source"
+            ).iterator(CHUNK)
+        }
+        self.given: dict[tuple[int, int], list[tuple[int, str, Any]]] = defaultdict(list)
+        for sentence, task, author, name, value in given.values_list(
+            "sentence_id", "task_id", "author_id", "author__username", "value"
+        ).iterator(CHUNK):
+            self.given[sentence, task].append((author, name, value))
+
+
+def _decide(
+    rows: _Rows, tasks: Sequence[TaskSpec], weights: Weights
+) -> dict[int, dict[str, FinalAnswer]]:
+    found: dict[int, dict[str, FinalAnswer]] = defaultdict(dict)
+    cells: dict[int | None, list[int]] = defaultdict(list)  # sentences by task
+    for sentence, task_id in dict.fromkeys([*rows.gold, *rows.given]):
+        cells[task_id].append(sentence)
+    for task in sorted(tasks, key=lambda task: task.parent is not None):
+        for sentence in cells[task.id]:
+            links_on = found[sentence].get(task.parent) if task.parent else None
+            found[sentence][task.name] = _final(
+                task,
+                rows.gold.get((sentence, task.id or 0)),
+                rows.given.get((sentence, task.id or 0), ()),
+                weights.get(task.name, {}),
+                links_on.value if links_on else None,
+            )
+    return found
+
+
+def _final(
+    task: TaskSpec,
+    gold: tuple[Any, str] | None,
+    given: Sequence[tuple[int, str, Any]],
+    weights: Mapping[int, float],
+    parent_spans: Any,
+) -> FinalAnswer:
+    if gold is not None:
+        return FinalAnswer(gold[0], "gold", gold_source=gold[1])
+    people = tuple(name for _, name, _ in given)
+    values = [value for *_, value in given]
+    if len(given) == 1:
+        return FinalAnswer(values[0], SINGLE, people)
+    kind = KINDS[task.kind]
+    first = kind.canonical(values[0])
+    if all(kind.canonical(value) == first for value in values[1:]):
+        return FinalAnswer(values[0], AGREED, people)
+    votes = [weights.get(author, 1.0) for author, *_ in given]
+    merged = kind.merge(values, votes, parent_spans=parent_spans)
+    return FinalAnswer(merged, VOTED, people)
+
+
+def _chunks(sentences: Iterable[int] | None) -> Iterator[list[int] | None]:
+    if sentences is None:
+        yield None
+        return
+    ids = list(sentences)
+    for first in range(0, len(ids), CHUNK):
+        yield ids[first : first + CHUNK]

@@ -1,0 +1,412 @@
+"""Exporting corpora as one file, streamed."""
+
+import gzip
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.db.models import Max, Model, QuerySet
+
+from annotation.adjudication.final import FinalAnswer, final_answers
+from annotation.bridge import tasks_by_name
+from annotation.corpora.selectors import notes_on
+from annotation.errors import Refused, unknown_name
+from annotation.formats.catalogue import get_format
+from annotation.formats.format import Format
+from annotation.formats.layers import match_layers
+from annotation.formats.records import (
+    Confidence,
+    ExportRecord,
+    FormatError,
+    SentenceRecord,
+    WriteOptions,
+)
+from annotation.models import (
+    Annotation,
+    Ask,
+    Corpus,
+    Gold,
+    Project,
+    Round,
+    Sentence,
+    Suggestion,
+)
+from config.home import replaced_file
+from mtl_engine.errors import EngineError
+from mtl_engine.kinds import KINDS, TaskSpec
+
+ANNOTATOR = "annotator:"
+WAYS = ("final", "gold", "suggestions", "all", "none", f"{ANNOTATOR}NAME")
+CHUNK = 1_000  # sentences
+PREDICTED = ("model", "final+model")  # ways that need predictions
+ALL, LABELLED, TRAIN, TEST = "all", "labelled", "train", "test"
+SENTENCES = {  # which of them to write
+    ALL: "all sentences",
+    LABELLED: "sentences with an answer",
+    TRAIN: "sentences with an answer, without the test slice",
+    TEST: "the test slice",
+}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A model's answer to one task on one sentence, to be written beside people's."""
+
+    value: Any
+    confidence: Confidence
+    source: str
+
+    def linking(self, task: TaskSpec, spans: Any) -> "Predicted":
+        """Return the answer with those links alone that join the given spans."""
+        kind = KINDS[task.kind]
+        value = kind.merge([self.value], parent_spans=spans)
+        kept = kind.entries(value)
+        pairs = zip(kind.entries(self.value), self.confidence.items, strict=True)
+        sure = tuple(confidence for entry, confidence in pairs if entry in kept)
+        return Predicted(value, Confidence(self.confidence.answer, sure), self.source)
+
+
+class Predictions(Protocol):
+    """What a model answers to sentences of the project."""
+
+    def answers(self, sentences: Sequence[int]) -> Mapping[int, Mapping[str, Predicted]]:
+        """Return the answers by sentence and task; sentences without one are absent."""
+
+
+@dataclass(frozen=True)
+class Which:
+    """Which sentences to write: all of the corpora, or those that fit everything stated here."""
+
+    sentences: str = ALL
+    round: Round | None = None  # that asked for them
+
+    def __post_init__(self) -> None:
+        if self.sentences not in SENTENCES:
+            raise Refused(unknown_name("choice of sentences", self.sentences, SENTENCES))
+
+    def rows(self, rows: QuerySet[Sentence]) -> QuerySet[Sentence]:
+        """Return those rows of sentences that can be told apart before their answers are read."""
+        if self.sentences in (TRAIN, TEST):
+            rows = rows.filter(is_test=self.sentences == TEST)
+        if self.round is not None:
+            asked = Ask.objects.filter(queue__round=self.round)
+            rows = rows.filter(pk__in=asked.values("sentence_id"))
+        return rows
+
+    def takes(self, record: ExportRecord) -> bool:
+        """Return whether a sentence with its answers is written."""
+        return self.sentences not in (LABELLED, TRAIN) or bool(record.answers)
+
+
+EVERYTHING = Which()
+
+
+def which_of(project: Project, sentences: str = ALL, round: int | None = None) -> Which:
+    """Return which sentences to write, of those that the round of a number asked for if given."""
+    if round is None:
+        return Which(sentences)
+    found = project.rounds.filter(number=round).first()
+    if found is None:
+        raise Refused(f"No round {round} in '{project}'; leave it out, or name one that is there.")
+    return Which(sentences, found)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Which answers to write; ``models`` are the tables that they come from.
+
+    ``authors`` (id -> name) puts everybody side by side: a sentence is then one record per person
+    who answered it, or one without answers when nobody did.
+    """
+
+    models: tuple[type[Model], ...]
+    author_id: int | None = None
+    authors: Mapping[int, str] | None = None
+    predictions: Predictions | None = None  # fill in what people have not answered
+    is_predicted_only: bool = False  # sentences and answers of the model alone
+
+    @property
+    def is_final(self) -> bool:
+        """Return whether the answers are those that count, whoever gave them."""
+        return Gold in self.models and Annotation in self.models
+
+
+def export_corpus(
+    *,
+    project: Project,
+    format: str,
+    labels: str = "final",
+    corpora: Sequence[Corpus] = (),
+    tasks: Sequence[str] = (),
+    mapping: Mapping[str, str] | None = None,
+    scheme: str = "",
+    which: Which = EVERYTHING,
+    predictions: Predictions | None = None,
+    on_sentences: Callable[[int], None] | None = None,
+) -> Iterator[bytes]:
+    """Return the bytes of a file with a project's sentences and answers, in pieces.
+
+    ``labels`` is final (gold, else what people say together, else the one answer there is), gold,
+    suggestions, all (everybody side by side), none or annotator:NAME; no ``corpora`` means all of
+    them, no ``tasks`` all that have answers. Requests that cannot be carried out raise Refused
+    before the first piece. ``which`` leaves sentences out. With ``predictions`` the labels
+    "model" (what people have not answered) and "final+model" (that, and the final answers) can be
+    written; every answer then says whose it is. ``on_sentences`` is told how many sentences
+    were read so far.
+    """
+    try:
+        target = get_format(format)
+        corpora = corpora or list(project.corpora.order_by("pk"))
+        answers = _answers(project, labels, predictions)
+        chosen = _tasks(project, tasks, answers, target)
+        options = WriteOptions(
+            tasks=tuple(chosen),
+            mapping=mapping or _layers_at_import(corpora, chosen, target),
+            annotators=tuple(((answers and answers.authors) or {}).values()),
+            scheme=scheme,
+            has_sources=predictions is not None,
+            title=project.name,
+            about=project.description,
+            language=project.language,
+        )
+        records = _records(project, corpora, chosen, answers, which, on_sentences)
+        pieces = target.write(records, options=options)
+        first = next(pieces, b"")
+    except (FormatError, EngineError) as error:
+        raise Refused(str(error)) from error
+    return _with_first(first, pieces)
+
+
+def export_to_file(path: Path, pieces: Iterator[bytes]) -> int:
+    """Write pieces to a file, gzipped if its name ends so, and return how many bytes they were.
+
+    The file appears or changes only when all is written.
+    """
+    n_bytes = 0
+    with replaced_file(path) as file:
+        target = gzip.GzipFile("", "wb", 6, file, mtime=0) if path.suffix == ".gz" else file
+        for piece in pieces:
+            n_bytes += target.write(piece)
+        if target is not file:
+            target.close()
+    return n_bytes
+
+
+def _with_first(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    try:
+        yield from rest
+    except FormatError as error:
+        raise Refused(str(error)) from error
+
+
+def _answers(project: Project, labels: str, predictions: Predictions | None) -> Answers | None:
+    if predictions is not None:
+        if labels not in PREDICTED:
+            raise Refused(unknown_name("labels to predict", labels, PREDICTED))
+        return Answers(
+            (Gold, Annotation), predictions=predictions, is_predicted_only=labels == "model"
+        )
+    authors = dict(
+        Annotation.objects.filter(task__project=project)
+        .order_by("author__username")
+        .values_list("author_id", "author__username")
+        .distinct()
+    )
+    if labels.startswith(ANNOTATOR):
+        by_name = {name: author_id for author_id, name in authors.items()}
+        name = labels.removeprefix(ANNOTATOR)
+        if name not in by_name:
+            raise Refused(unknown_name("annotator", name, by_name))
+        return Answers((Annotation,), author_id=by_name[name])
+    ways = {
+        "final": Answers((Gold, Annotation)),
+        "gold": Answers((Gold,)),
+        "suggestions": Answers((Suggestion,)),
+        "all": Answers((Annotation,), authors=authors),
+        "none": None,
+    }
+    if labels not in ways:
+        raise Refused(unknown_name("labels to export", labels, WAYS))
+    return ways[labels]
+
+
+def _tasks(
+    project: Project, names: Sequence[str], answers: Answers | None, target: Format
+) -> list[TaskSpec]:
+    """Return the named tasks; else those with answers, and those that the format has room for."""
+    known = tasks_by_name(project.pk)
+    for name in names:
+        if name not in known:
+            raise Refused(unknown_name("task", name, known))
+    if names:
+        return [known[name] for name in names]
+    if answers is None:
+        return []
+    shown = [task for task in known.values() if not task.is_hidden]
+    fitting = _fitting(shown, target)
+    return [task for task in shown if task.name in fitting or _has_answers(task, answers)]
+
+
+def _fitting(tasks: Collection[TaskSpec], target: Format) -> Collection[str]:
+    if target.is_open:
+        return [task.name for task in tasks if task.layer in target.kinds]
+    return match_layers(target.layers, tasks)
+
+
+def _has_answers(task: TaskSpec, answers: Answers) -> bool:
+    return any(_rows(model, answers).filter(task_id=task.id).exists() for model in answers.models)
+
+
+def _rows(model: type[Model], answers: Answers) -> QuerySet[Any]:
+    rows = model._default_manager.all()
+    return rows if answers.author_id is None else rows.filter(author_id=answers.author_id)
+
+
+def _layers_at_import(
+    corpora: Sequence[Corpus], tasks: Sequence[TaskSpec], target: Format
+) -> dict[str, str] | None:
+    """Return the layers that the tasks came from, where the corpora have the format to write."""
+    layers: dict[str, str] = {}
+    names = {task.name for task in tasks}
+    known = {layer.name for layer in target.layers}
+    for corpus in corpora:
+        if corpus.format != target.name:
+            continue
+        for task, layer in corpus.header.get("layers", {}).items():
+            if task not in names or layer not in known:
+                continue
+            if layers.setdefault(task, layer) != layer:
+                raise Refused(
+                    f"Task '{task}' was layer '{layers[task]}' in one corpus and '{layer}' in "
+                    f"'{corpus}'. Export one corpus at a time, or map the task to a layer."
+                )
+    return layers or None
+
+
+def _records(
+    project: Project,
+    corpora: Sequence[Corpus],
+    tasks: Sequence[TaskSpec],
+    answers: Answers | None,
+    which: Which,
+    on_sentences: Callable[[int], None] | None,
+) -> Iterator[ExportRecord]:
+    """Yield the sentences of corpora in their order with their answers; memory stays flat."""
+    n_done = 0
+    for corpus in corpora:
+        last = corpus.sentences.aggregate(last=Max("position"))["last"]
+        for first in range(0, -1 if last is None else last + 1, CHUNK):
+            if on_sentences:
+                on_sentences(n_done)
+            sentences = dict(_sentences(corpus, first, which))
+            n_done += len(sentences)
+            if answers is not None and answers.is_final:
+                records = _final_records(project, sentences, tasks, answers)
+            else:
+                records = _given_records(sentences, tasks, answers)
+            notes = {id(sentences[key]): said for key, said in notes_on(sentences).items()}
+            for record in filter(which.takes, records):
+                said = notes.get(id(record.sentence)) if answers else None
+                yield replace(record, notes=said) if said else record
+
+
+def _given_records(
+    sentences: Mapping[int, SentenceRecord], tasks: Sequence[TaskSpec], answers: Answers | None
+) -> Iterator[ExportRecord]:
+    found = _given(sentences, answers, tasks) if answers else {}
+    for sentence_id, sentence in sentences.items():
+        yield from _side_by_side(sentence, found.get(sentence_id, {}), answers)
+
+
+def _sentences(corpus: Corpus, first: int, which: Which) -> Iterator[tuple[int, SentenceRecord]]:
+    rows = Sentence.objects.filter(
+        corpus=corpus, position__gte=first, position__lt=first + CHUNK
+    ).order_by("position")
+    rows = which.rows(rows)
+    for sentence_id, tokens, text, offsets, key, document, extra, is_test in rows.values_list(
+        "id", "tokens", "text", "offsets", "key", "document", "extra", "is_test"
+    ):
+        yield (
+            sentence_id,
+            SentenceRecord(tokens, text, offsets, key, document, extra=extra, is_test=is_test),
+        )
+
+
+def _final_records(
+    project: Project,
+    sentences: Mapping[int, SentenceRecord],
+    tasks: Sequence[TaskSpec],
+    answers: Answers,
+) -> Iterator[ExportRecord]:
+    finals = final_answers(project, sentences=sentences, tasks=tasks)
+    models = answers.predictions.answers(list(sentences)) if answers.predictions else {}
+    for sentence_id, sentence in sentences.items():
+        final = finals.get(sentence_id, {})
+        predicted = _left_to_predict(tasks, final, models.get(sentence_id, {}))
+        if answers.is_predicted_only:
+            final = {}
+            if not predicted:
+                continue
+        yield ExportRecord(
+            sentence,
+            {
+                **{name: found.value for name, found in final.items()},
+                **{name: found.value for name, found in predicted.items()},
+            },
+            sources={
+                **{name: str(found) for name, found in final.items()},
+                **{name: found.source for name, found in predicted.items()},
+            },
+            confidences={name: found.confidence for name, found in predicted.items()},
+        )
+
+
+def _left_to_predict(
+    tasks: Sequence[TaskSpec],
+    final: Mapping[str, FinalAnswer],
+    predicted: Mapping[str, Predicted],
+) -> dict[str, Predicted]:
+    """Return the model's answers to what people left open; links only between spans that stay."""
+    left = {}
+    for task in tasks:
+        found = predicted.get(task.name)
+        if found is None or task.name in final:
+            continue
+        if task.parent is not None and task.parent in final:
+            found = found.linking(task, final[task.parent].value)
+        left[task.name] = found
+    return left
+
+
+def _given(
+    sentences: Mapping[int, SentenceRecord], answers: Answers, tasks: Sequence[TaskSpec]
+) -> dict[int, dict[int, dict[str, Any]]]:
+    """Return sentence id -> author id (0 unless side by side) -> task name -> value."""
+    names = {task.id: task.name for task in tasks}
+    found: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    for model in answers.models:
+        rows = _rows(model, answers).filter(sentence__in=list(sentences), task__in=list(names))
+        if answers.authors is None:
+            for sentence_id, task_id, value in rows.values_list("sentence_id", "task_id", "value"):
+                found[sentence_id][0][names[task_id]] = value
+            continue
+        columns = ("sentence_id", "author_id", "task_id", "value")
+        for sentence_id, author_id, task_id, value in rows.values_list(*columns):
+            found[sentence_id][author_id][names[task_id]] = value
+    return found
+
+
+def _side_by_side(
+    sentence: SentenceRecord, found: Mapping[int, Mapping[str, Any]], answers: Answers | None
+) -> Iterator[ExportRecord]:
+    if answers is None or answers.authors is None:
+        yield ExportRecord(sentence, found.get(0, {}))
+        return
+    for author_id, name in answers.authors.items():
+        if author_id in found:
+            yield ExportRecord(sentence, found[author_id], name)
+    if not found:
+        yield ExportRecord(sentence)

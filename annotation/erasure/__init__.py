@@ -1,0 +1,1 @@
+"""Removing people and what they said, for good."""

@@ -1,0 +1,1 @@
+"""The queue of work, its workers and their recovery."""

@@ -1,0 +1,233 @@
+"""The queue of jobs: a job waits, is claimed by one worker, and is done, failed or cancelled.
+
+Every change of state is one conditional UPDATE; what depends on the job (a round) follows in the
+same transaction. A claim is a fence: a worker that lost its job to another changes nothing more.
+"""
+
+import os
+import socket
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
+
+from annotation.errors import Conflict
+from annotation.jobs.kinds import Arguments, follow_job, get_job_kind, kinds_of
+from annotation.models import Job, Project, Worker
+
+MAX_LOG = 200_000  # characters; the newest are kept
+MAX_TRIES = 5  # workers that may die of one job
+CLAIMABLE = 50  # waiting jobs that a worker looks at; others may take the first ones before it does
+MOST_OPEN = 50  # jobs of one project
+BEAT_SECONDS = 5
+DEAD_AFTER = timedelta(seconds=30)
+OPEN = (Job.State.QUEUED, Job.State.RUNNING)
+
+
+class JobCancelled(Exception):
+    """Raised inside a job that somebody has cancelled."""
+
+
+class ClaimLost(Exception):
+    """Raised inside a job that is another worker's by now."""
+
+
+@transaction.atomic
+def enqueue_job(*, project: Project, kind: str, arguments: Arguments, created_by: Any) -> Job:
+    """Queue work for the next free worker; a project has so many jobs waiting and no more."""
+    if Job.objects.filter(project=project, state__in=OPEN).count() >= MOST_OPEN:
+        raise Conflict(f"{MOST_OPEN} jobs of this project wait already. Wait, or cancel some.")
+    job = Job.objects.create(
+        project=project, kind=get_job_kind(kind).name, arguments=arguments, created_by=created_by
+    )
+    follow_job(job)
+    return job
+
+
+def claim_job(*, worker: str, now: datetime, lane: str = "") -> Job | None:
+    """Give the job of a lane that waits longest to a worker, and to no other."""
+    waiting = Job.objects.filter(state=Job.State.QUEUED).order_by("pk")
+    if lane:
+        waiting = waiting.filter(kind__in=kinds_of(lane))
+    for pk, started_at in list(waiting.values_list("pk", "started_at")[:CLAIMABLE]):
+        with transaction.atomic():
+            is_claimed = Job.objects.filter(pk=pk, state=Job.State.QUEUED).update(
+                state=Job.State.RUNNING,
+                worker=worker,
+                started_at=Coalesce("started_at", now),
+                heartbeat_at=now,
+                n_tries=F("n_tries") + 1,
+                message="",
+            )
+        if is_claimed:
+            job = Job.objects.select_related("project", "created_by").get(pk=pk)
+            job.is_resumed = started_at is not None
+            return job
+    return None
+
+
+def report_progress(
+    *, job: Job, stage: str, n_done: int, n_total: int | None, now: datetime
+) -> None:
+    """Record how far a job is; raise if it is cancelled or another worker's."""
+    mine = _claimed(job)
+    if not mine.update(stage=stage, n_done=n_done, n_total=n_total, heartbeat_at=now):
+        raise _lost(job)
+    if mine.filter(wants_cancel=True).exists():
+        raise JobCancelled(f"Job {job.pk} was cancelled.")
+
+
+def check_claim(*, job: Job) -> None:
+    """Raise if a job is another worker's by now: its results are not to be written."""
+    if not _claimed(job).exists():
+        raise _lost(job)
+
+
+def hold_claim(*, job: Job) -> None:
+    """Lock a job to the end of the caller's transaction; raise if it is another worker's."""
+    if not _claimed(job).select_for_update().exists():
+        raise _lost(job)
+
+
+def add_to_log(*, job: Job, text: str) -> None:
+    """Append lines to what a job tells about itself."""
+    job.log = f"{job.log}{text.rstrip()}\n"[-MAX_LOG:]
+    Job.objects.filter(pk=job.pk).update(log=job.log)
+
+
+def finish_job(*, job: Job, result: dict[str, Any], now: datetime, message: str = "") -> None:
+    """Mark a job as done, with what came out of it."""
+    _end(job, Job.State.DONE, now, result=result, message=message)
+
+
+def fail_job(
+    *, job: Job, message: str, now: datetime, result: dict[str, Any] | None = None
+) -> None:
+    """Mark a job as failed, with what to tell people."""
+    _end(job, Job.State.FAILED, now, result=result or {}, message=message)
+
+
+def confirm_cancelled(*, job: Job, now: datetime) -> None:
+    """Mark a job as stopped on request."""
+    _end(job, Job.State.CANCELLED, now, result={}, message="Cancelled.")
+
+
+def park_job(*, job: Job) -> None:
+    """Put a running job back into the queue: its worker stops in good order."""
+    _move(job, Job.State.QUEUED, worker="", n_tries=F("n_tries") - 1)
+
+
+def cancel_job(*, job: Job, now: datetime) -> Job:
+    """Stop a job: at once while it waits, at its next safe point when it runs."""
+    with transaction.atomic():
+        waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
+        running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING)
+        is_stopped = waiting.update(
+            state=Job.State.CANCELLED, wants_cancel=True, message="Cancelled.", finished_at=now
+        )
+        if not is_stopped and not running.update(wants_cancel=True):
+            raise Conflict("This job has ended already.")
+        job.refresh_from_db()
+        if is_stopped:
+            follow_job(job)
+    return job
+
+
+def recover_jobs(*, now: datetime) -> int:
+    """Queue again what dead workers were running, and return how many jobs those were.
+
+    A job that took five workers down is failed instead, so that it cannot go on for ever.
+    Looks first and writes only when there is something to mend: this runs every few seconds, and
+    annotators' answers wait for whoever holds the write lock.
+    """
+    _forget_dead_workers(now)
+    running = list(Job.objects.filter(state=Job.State.RUNNING))
+    alive = set(Worker.objects.values_list("name", flat=True)) if running else set()
+    orphans = [job for job in running if job.worker not in alive]
+    for job in orphans:
+        if job.wants_cancel:
+            _move(job, Job.State.CANCELLED, finished_at=now, message="Cancelled.")
+        elif job.n_tries < MAX_TRIES:
+            _move(job, Job.State.QUEUED, worker="")
+        else:
+            _move(job, Job.State.FAILED, finished_at=now, message=_tried_too_often(job))
+    return len(orphans)
+
+
+def worker_name(suffix: str) -> str:
+    """Return a name that tells the machine and the process."""
+    return f"{socket.gethostname()[:40]}:{os.getpid()}:{suffix}"
+
+
+def beat(
+    *, name: str, now: datetime, busy_with: str = "", lane: str = "", machine: str = ""
+) -> None:
+    """Record that a worker is alive, which jobs it takes and what it has."""
+    values = {"heartbeat_at": now, "busy_with": busy_with, "lane": lane, "machine": machine}
+    if not Worker.objects.filter(name=name).update(**values):
+        Worker.objects.create(name=name, started_at=now, **values)
+
+
+def leave(*, name: str) -> None:
+    """Forget a worker that stops."""
+    Worker.objects.filter(name=name).delete()
+
+
+def _end(job: Job, state: Job.State, now: datetime, **values: Any) -> None:
+    if not _move(job, state, finished_at=now, heartbeat_at=now, **values):
+        raise _lost(job)
+
+
+@transaction.atomic
+def _move(job: Job, state: Job.State, **values: Any) -> bool:
+    """Bring an open job of this worker into a state, with whatever depends on it.
+
+    Return False where it is another worker's, has ended, or is gone with its project.
+    """
+    mine = Job.objects.filter(pk=job.pk, state__in=OPEN, worker=job.worker)
+    if not mine.update(state=state, **values):
+        return False
+    job.refresh_from_db()
+    follow_job(job)
+    return True
+
+
+def _claimed(job: Job) -> QuerySet[Job]:
+    return Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, worker=job.worker)
+
+
+def _lost(job: Job) -> ClaimLost:
+    return ClaimLost(f"Job {job.pk} is not in the hands of {job.worker} any more.")
+
+
+def _tried_too_often(job: Job) -> str:
+    return (
+        f"{job.n_tries} workers died while they ran this job, most likely for want of memory. "
+        "Retry it on a bigger machine or with smaller settings."
+    )
+
+
+def _forget_dead_workers(now: datetime) -> None:
+    dead = [
+        name
+        for name, heartbeat_at in Worker.objects.values_list("name", "heartbeat_at")
+        if heartbeat_at < now - DEAD_AFTER or _is_gone(name)
+    ]
+    if dead:
+        Worker.objects.filter(name__in=dead).delete()
+
+
+def _is_gone(name: str) -> bool:
+    """Return whether a worker of this machine has no process any more."""
+    host, pid, _ = name.rsplit(":", 2)
+    if host != socket.gethostname()[:40]:
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

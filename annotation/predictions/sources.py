@@ -1,0 +1,229 @@
+"""Asking sources for suggestions: chat endpoints, and models in local directories."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.adjudication.final import final_answers
+from annotation.bridge import task_specs
+from annotation.errors import Refused, unknown_name
+from annotation.jobs.kinds import Progress
+from annotation.jobs.services import enqueue_job, finish_job
+from annotation.models import Job, Label, Project, Sentence
+from annotation.predictions.chat import N_EXAMPLES, BadAnswer, Endpoint, ask_chat, messages_for
+from annotation.predictions.outside import (
+    SuggestionReport,
+    checked,
+    require_source,
+    wanted_sentences,
+)
+from annotation.queue.suggestions import Offer, offer_suggestions
+from annotation.rounds.data import tokens_of
+from mtl_engine.kinds import KINDS, TaskSpec
+
+MAX_SENTENCES = 10_000
+FAILURES = 5  # in a row, after which a source is given up
+BATCH = 20  # sentences between two commits
+Ask = Callable[[Sequence[str]], dict[str, Any]]
+
+
+def start_asking(
+    *,
+    project: Project,
+    created_by: Any,
+    source: str,
+    url: str = "",
+    model: str = "",
+    directory: str = "",
+    tasks: Sequence[str] = (),
+    limit: int = 200,
+) -> Job:
+    """Queue the questions to a source; its answers become suggestions."""
+    require_source(source)
+    if bool(url) == bool(directory):
+        raise Refused("Name either the address of a chat endpoint or a directory with a model.")
+    if url:
+        Endpoint.find(url)
+    else:
+        require_directory(directory)
+    _tasks(project, tasks)
+    if not 1 <= limit <= MAX_SENTENCES:
+        raise Refused(f"A limit of {limit} sentences; allowed are 1 to {MAX_SENTENCES:,}.")
+    arguments = {
+        "source": source,
+        "url": url,
+        "model": model,
+        "directory": directory,
+        "tasks": list(tasks),
+        "limit": limit,
+    }
+    return enqueue_job(
+        project=project, kind=Job.Kind.SUGGEST, arguments=arguments, created_by=created_by
+    )
+
+
+def run_asking(job: Job, progress: Progress) -> None:
+    """Ask a source about sentences it has not seen; what it said before is kept."""
+    report = ask_source(project=job.project, told=progress, **job.arguments)
+    finish_job(job=job, result=report.to_dict(), now=timezone.now())
+
+
+def ask_source(
+    *,
+    project: Project,
+    source: str,
+    url: str = "",
+    model: str = "",
+    directory: str = "",
+    tasks: Sequence[str] = (),
+    limit: int = 200,
+    told: Progress,
+    seconds: float | None = None,
+) -> SuggestionReport:
+    """Return what became of a source's answers, which are stored as they come."""
+    specs = _tasks(project, tasks)
+    report = SuggestionReport()
+    ask = (
+        _chat(project, specs, Endpoint.find(url), model, seconds)
+        if url
+        else _local(specs, require_directory(directory))
+    )
+    known = {task.name: task for task in specs}
+    rows = list(wanted_sentences(project, source, limit))
+    offers: list[Offer] = []
+    n_failed = 0
+
+    def store() -> None:
+        report.n_stored += offer_suggestions(
+            project_id=project.pk, source=source, offers=offers, now=timezone.now()
+        )
+        offers.clear()
+
+    for number, (sentence_id, tokens) in enumerate(rows):
+        told(f"asking {source}"[:40], number, len(rows))
+        try:
+            answers = ask(tokens)
+            n_failed = 0
+        except BadAnswer as bad:
+            report.drop(bad.why, str(bad))
+            n_failed = n_failed + 1 if bad.why in ("time-out", "no connection", "redirect") else 0
+            if n_failed == FAILURES:
+                store()
+                raise Refused(f"{source} failed {FAILURES} times in a row: {bad}") from bad
+            continue
+        good = checked(answers, tokens, known, report)
+        offers += [Offer(sentence_id, name, value) for name, value in good.items()]
+        if number % BATCH == BATCH - 1:
+            store()
+    store()
+    return report
+
+
+def require_directory(directory: str) -> Path:
+    """Return the directory of a model that the admin lists."""
+    listed = {str(Path(entry).resolve()) for entry in settings.SUGGESTION_SOURCES if "/" in entry}
+    path = Path(directory).resolve()
+    if str(path) not in listed or not path.is_dir():
+        raise Refused(
+            f"'{directory}' is not among the directories that may be used. An admin lists them in "
+            "TANDEM_SUGGESTION_SOURCES."
+        )
+    return path
+
+
+def _tasks(project: Project, names: Sequence[str]) -> list[TaskSpec]:
+    known = {task.name: task for task in task_specs(project)}
+    for name in names:
+        if name not in known:
+            raise Refused(unknown_name("task", name, known))
+    return [task for name, task in known.items() if not names or name in names]
+
+
+def _chat(
+    project: Project,
+    tasks: Sequence[TaskSpec],
+    endpoint: Endpoint,
+    model: str,
+    seconds: float | None,
+) -> Ask:
+    rows = Label.objects.filter(task__project=project, is_retired=False)
+    descriptions: dict[str, dict[str, str]] = {}
+    for task, name, words in rows.values_list("task__name", "name", "description"):
+        descriptions.setdefault(task, {})[name] = words
+    guidelines = dict(project.tasks.values_list("name", "guidelines"))
+    examples = _examples(project, tasks)
+    options = {} if seconds is None else {"seconds": seconds}
+
+    def ask(tokens: Sequence[str]) -> dict[str, Any]:
+        messages = messages_for(tasks, descriptions, guidelines, examples, tokens)
+        answer: dict[str, Any] = ask_chat(endpoint, model, messages, **options)
+        return answer
+
+    return ask
+
+
+def _examples(
+    project: Project, tasks: Sequence[TaskSpec]
+) -> list[tuple[list[str], dict[str, Any]]]:
+    """Return sentences that people decided for all tasks; never those that test models."""
+    first = Sentence.objects.filter(project=project, is_test=False, gold__isnull=False)
+    ids = list(first.order_by("id").distinct().values_list("id", flat=True)[:200])
+    finals = final_answers(project, sentences=ids, tasks=tasks)
+    whole = [i for i in ids if len(finals.get(i, {})) == len(tasks)][:N_EXAMPLES]
+    return [
+        (tokens, {name: one.value for name, one in finals[i].items()})
+        for i, tokens in zip(whole, tokens_of(whole), strict=True)
+    ]
+
+
+def _local(tasks: Sequence[TaskSpec], directory: Path) -> Ask:
+    """Return what a public model in a directory can say: zero-shot classes, or tags of words."""
+    from transformers import AutoConfig, pipeline
+
+    config = AutoConfig.from_pretrained(directory, trust_remote_code=False)
+    names = {str(label).lower() for label in (config.id2label or {}).values()}
+    if any("entail" in name for name in names):
+        run = pipeline("zero-shot-classification", model=str(directory), device="cpu")
+        return lambda tokens: dict(_zero_shot(run, tasks, tokens))
+    run = pipeline("token-classification", model=str(directory), device="cpu")  # type: ignore
+    return lambda tokens: dict(_tagged(run, tasks, tokens))
+
+
+def _zero_shot(
+    run: Any, tasks: Sequence[TaskSpec], tokens: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    for task in tasks:
+        if KINDS[task.kind].blank(1) is None and KINDS[task.kind].unit == "sentence":
+            yield task.name, run(" ".join(tokens), candidate_labels=list(task.labels))["labels"][0]
+
+
+def _tagged(
+    run: Any, tasks: Sequence[TaskSpec], tokens: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    found = run(
+        [list(tokens)], is_split_into_words=True, aggregation_strategy="first", delimiter=" "
+    )[0]
+    starts: dict[int, int] = {}
+    at = 0
+    for number, token in enumerate(tokens):
+        starts |= dict.fromkeys(range(at, at + len(token) + 1), number)
+        at += len(token) + 1
+    for task in tasks:
+        if not KINDS[task.kind].marks_spans:
+            continue
+        label_of = {label.lower(): label for label in task.labels}
+        yield (
+            task.name,
+            [
+                [
+                    starts[one["start"]],
+                    starts[one["end"] - 1] + 1,
+                    label_of[one["entity_group"].lower()],
+                ]
+                for one in found
+                if one["entity_group"].lower() in label_of
+            ],
+        )

@@ -1,0 +1,1 @@
+"""Projects, their tasks and labels, templates and progress."""

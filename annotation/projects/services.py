@@ -1,0 +1,242 @@
+"""Making, changing, pausing and deleting projects and their tasks."""
+
+import shutil
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
+
+from annotation.accounts.log import record
+from annotation.archive.bulk import forget_deleted
+from annotation.archive.tables import project_folders, project_tables
+from annotation.errors import Conflict, InvalidInput, Problem
+from annotation.models import Ask, Label, Membership, Progress, Project, Queue, Role, Task
+from annotation.projects.spec import (
+    NewTask,
+    ProjectSettings,
+    ProjectSpec,
+    allocate_key,
+    read_spec,
+    read_tasks,
+    reserved_keys,
+)
+from annotation.projects.tasks import hide_task, rename_task
+from config.store import RoundFiles
+from mtl_engine.kinds import KINDS
+
+TASK_FIELDS = ("guidelines", "target_score", "is_open", "is_nested", "pairs")
+
+
+@transaction.atomic
+def create_project(*, spec: ProjectSpec | Mapping[str, Any], owner: Any = None) -> Project:
+    """Make a project with its tasks and labels; its owner becomes a member.
+
+    ``spec`` is a read specification or the mapping of a TOML file or REST body.
+    """
+    if not isinstance(spec, ProjectSpec):
+        spec = read_spec(spec)
+    _refuse_used_name(spec.name)
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(**spec.values, created_by=owner)
+    except IntegrityError:  # somebody was quicker
+        raise _used_name(spec.name) from None
+    _create_tasks(project, spec.tasks, first_position=0)
+    if owner is not None:
+        Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+    record("project.created", project=project, actor=owner)
+    return project
+
+
+@transaction.atomic
+def update_project(*, project: Project, changes: Mapping[str, Any], actor: Any = None) -> Project:
+    """Change what a project says about itself; tasks and labels have verbs of their own."""
+    values = ProjectSettings.read(dict(changes), is_partial=True)
+    if values.get("name", project.name) != project.name:
+        _refuse_used_name(values["name"])
+    changed = [key for key, value in values.items() if getattr(project, key) != value]
+    for key, value in values.items():
+        setattr(project, key, value)
+    project.save(update_fields=list(values))
+    if "overlap" in changed:
+        _ask_more_or_fewer_people(project)
+    if changed:
+        record("project.changed", project=project, actor=actor, fields=changed)
+    return project
+
+
+@transaction.atomic
+def set_project_state(*, project: Project, state: Project.State, actor: Any) -> Project:
+    """Pause, archive or take up a project again; nothing of it is lost."""
+    if project.state != state:
+        project.state = state
+        project.save(update_fields=["state"])
+        record(f"project.{state.value}", project=project, actor=actor)
+    return project
+
+
+@transaction.atomic
+def add_task(*, project: Project, task: Mapping[str, Any], actor: Any = None) -> Task:
+    """Add one question to a project; a label whose key gets another meaning by it has a new one."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # one at a time
+    present = list(project.tasks.select_related("parent").prefetch_related("labels"))
+    kinds = {*(t.kind for t in present), *({str(task.get("kind"))} & KINDS.keys())}
+    reserved = reserved_keys(kinds)
+    problems: list[Problem] = []
+    tasks = read_tasks([*(_as_written(t, reserved) for t in present), dict(task)], problems)
+    if problems:
+        own = f"tasks.{len(present)}"
+        raise InvalidInput([Problem(p.path.removeprefix(own)[1:], p.message) for p in problems])
+    *specs, new = tasks
+    for before, after in zip(present, specs, strict=True):
+        _change_keys(before, after)
+    _create_tasks(project, [new], first_position=len(present))
+    if actor is not None:
+        record("task.added", project=project, actor=actor, task=new.spec.name)
+    return project.tasks.get(name=new.spec.name)
+
+
+@transaction.atomic
+def update_task(*, task: Task, changes: Mapping[str, Any], actor: Any = None) -> Task:
+    """Rename or hide a task, change what it says, its target, and what its answers may look like.
+
+    ``changes`` are those of ``TaskChanges``, read already.
+    """
+    if "name" in changes:
+        rename_task(task=task, name=changes["name"], actor=actor)
+    if "is_hidden" in changes:
+        hide_task(task=task, is_hidden=changes["is_hidden"], actor=actor)
+    kind = KINDS[task.kind]
+    if changes.get("is_nested") and not kind.may_nest:
+        message = f"Only a spans task may be nested, not one of kind {task.kind}."
+        raise InvalidInput([Problem("is_nested", message)])
+    if changes.get("pairs") and kind.parent_kind is None:
+        message = f"Only a relations task has pairs, not one of kind {task.kind}."
+        raise InvalidInput([Problem("pairs", message)])
+    changed = [key for key in TASK_FIELDS if changes.get(key, ...) not in (..., getattr(task, key))]
+    for key in TASK_FIELDS:
+        if key in changes:
+            setattr(task, key, changes[key])
+    task.save(update_fields=[key for key in TASK_FIELDS if key in changes])
+    if changed and actor is not None:
+        record("task.changed", project=task.project, actor=actor, task=task.name, fields=changed)
+    return task
+
+
+@transaction.atomic
+def delete_project(*, project: Project, actor: Any = None) -> None:
+    """Remove a project with its sentences, answers, log and files; that it was is kept.
+
+    Rows go from the children up, without being loaded. Files go when the rows are gone for good.
+    """
+    project.log.update(undone_by=None)
+    project.log.all().delete()
+    record("project.deleted", project=None, actor=actor, name=project.name)
+    folders = project_folders(project)
+    stored = [RoundFiles(name, {}) for name in project.rounds.values_list("folder", flat=True)]
+    for model, path in reversed(project_tables()):
+        rows = model._base_manager.filter(**{path or "pk": project.pk})
+        rows._raw_delete(connection.alias)
+    transaction.on_commit(lambda: remove_folders(folders))
+    transaction.on_commit(forget_deleted)
+    for files in stored:
+        transaction.on_commit(files.remove)
+
+
+def remove_folders(folders: Iterable[Path]) -> None:
+    """Remove folders of the data directory with all they hold."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ask_more_or_fewer_people(project: Project) -> None:
+    """Let the open queue want as many answers as the project now does.
+
+    What was answered and what is in somebody's hands counts; a round whose settings say how many
+    answers it wants keeps to them.
+    """
+    queue = Queue.objects.filter(project=project, is_current=True).select_related("round").first()
+    if queue is None or (queue.round is not None and queue.round.config.get("overlap")):
+        return
+    Queue.objects.filter(pk=queue.pk).update(overlap=project.overlap)
+    asks = Ask.objects.filter(queue=queue)
+    asks.update(overlap=Greatest(Value(project.overlap), F("n_answers") + F("n_leases")))
+    asks.filter(n_answers__gte=F("overlap")).update(is_open=False)
+    wanting = asks.filter(sentence__left_out="", n_answers__lt=F("overlap"))
+    asks.filter(pk__in=wanting.values("pk")).update(is_open=True)
+    own = Progress.objects.filter(queue=queue)
+    own.update(first_rank=1, n_closed=0)  # what was closed may be open, and the other way round
+    first = own.order_by("id").first()
+    if first is not None:
+        n_closed = asks.filter(is_open=False).count()
+        own.filter(pk=first.pk).update(n_closed=n_closed)
+
+
+def _create_tasks(project: Project, tasks: Iterable[NewTask], *, first_position: int) -> None:
+    made = {task.name: task for task in project.tasks.all()}
+    kinds = {*(t.kind for t in made.values())}
+    taken = {
+        *reserved_keys(kinds),
+        *Label.objects.filter(task__project=project).values_list("key", flat=True),
+    }
+    ordered = sorted(
+        enumerate(tasks, start=first_position), key=lambda numbered: bool(numbered[1].spec.parent)
+    )
+    for position, new in ordered:
+        spec = new.spec
+        made[spec.name] = task = Task.objects.create(
+            project=project,
+            name=spec.name,
+            kind=spec.kind,
+            position=position,
+            parent=made.get(spec.parent) if spec.parent else None,
+            is_open=spec.is_open,
+            is_nested=spec.is_nested,
+            pairs=spec.pairs,
+            guidelines=new.guidelines,
+            target_score=new.target_score,
+        )
+        labels = []
+        for i, label in enumerate(new.labels):
+            key = label.key or allocate_key(spec.kind, label.name, taken)
+            taken.add(key)
+            labels.append(
+                Label(
+                    task=task,
+                    name=label.name,
+                    position=i,
+                    colour=label.colour,
+                    key=key,
+                    description=label.description,
+                )
+            )
+        Label.objects.bulk_create(labels)
+
+
+def _as_written(task: Task, reserved: Collection[str]) -> dict[str, Any]:
+    """Return a stored task as a project file would write it, without the keys it must give up."""
+    labels = [
+        {"name": label.name, "key": "" if label.key in reserved else label.key}
+        for label in task.labels.all()
+    ]
+    written: dict[str, Any] = {"name": task.name, "kind": task.kind, "labels": labels, "open": True}
+    return {**written, "parent": task.parent.name} if task.parent else written
+
+
+def _change_keys(task: Task, new: NewTask) -> None:
+    for label, wanted in zip(task.labels.all(), new.labels, strict=True):
+        if label.key != wanted.key and label.key:
+            label.key = wanted.key
+            label.save(update_fields=["key"])
+
+
+def _refuse_used_name(name: str) -> None:
+    if Project.objects.filter(name=name).exists():
+        raise _used_name(name)
+
+
+def _used_name(name: str) -> Conflict:
+    return Conflict(f"There is a project '{name}' already. Choose another name.")

@@ -1,0 +1,1 @@
+"""Asks, leases, drafts and submissions."""

@@ -1,0 +1,265 @@
+"""Filling the queue: the asks of a round, or every sentence of a project without rounds."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
+from annotation.models import Ask, Gold, Lease, Project, Queue, Round, Sentence, Task
+
+CHUNK = 5_000  # asks written in one transaction: others write in between
+ORDERS = ("import", "random", "cover")
+AT_A_TIME = 2_000  # asks that are added at once, before the first round
+LEAST_WORDS = 3  # of a sentence that is no fragment
+GIVEN_UP_AFTER = timedelta(hours=1)  # for a queue that is being written
+
+
+@dataclass(frozen=True, slots=True)
+class AskRow:
+    """One sentence to ask about; the first of a list is asked first."""
+
+    sentence_id: int
+    tasks: Sequence[str]  # names of the tasks wanted
+    reason: Mapping[str, Any] = field(default_factory=dict)  # {"why": plain words, ...}
+    confidences: Mapping[str, float] = field(default_factory=dict)  # by task name
+    predicted_seconds: float | None = None
+    is_random: bool = False
+    is_blind: bool = False
+
+
+def put_asks(
+    *,
+    project: Project,
+    round: Round | None,
+    rows: Iterable[AskRow],
+    overlap: int | None = None,
+    budget_minutes: float | None = None,
+    now: datetime | None = None,
+    on_swapped: Callable[[], None] | None = None,
+) -> Queue:
+    """Write a ranked queue beside the current one and swap the two in one step.
+
+    Nobody waits: the old queue serves until the last row is written. Its open asks are not given
+    out any more from then on; leases on them stay good until they are submitted or expire.
+    ``on_swapped`` is called in the transaction of the swap.
+    """
+    now = now or timezone.now()
+    queue = _new_queue(project, round, overlap or project.overlap, budget_minutes, now)
+    append_asks(queue, rows)
+    with transaction.atomic():
+        _make_current(queue, now)
+        if on_swapped is not None:
+            on_swapped()
+    return queue
+
+
+def ask_everything(
+    *, project: Project, order: str = "import", seed: int = 0, now: datetime | None = None
+) -> int:
+    """Ask what is open on the sentences outside the test slice; return how many asks are new.
+
+    Before the first round this is the whole queue. Called again after another import, it adds the
+    new sentences at the end. The queue of a round is left as it is: its strategy decides. What has
+    gold is not asked. In the order "cover" sentences come by chance, each wording once and
+    fragments last, and only so many at a time: ``refill`` adds others when they are answered.
+    """
+    if order not in ORDERS:
+        raise InvalidInput([Problem("order", unknown_name("order", order, ORDERS))])
+    now = now or timezone.now()
+    queue = Queue.objects.filter(project=project, is_current=True).first()
+    if queue is not None and queue.round_id is not None:
+        return 0
+    is_new = queue is None
+    if queue is None:
+        queue = _new_queue(project, None, project.overlap, None, now)
+    n_new = append_asks(queue, _open_rows(queue, order, seed))
+    if is_new:
+        _make_current(queue, now)
+    return n_new
+
+
+def refill(*, project: Project, now: datetime) -> bool:
+    """Add sentences to the queue of a project without rounds; return whether there were any."""
+    queue = Queue.objects.filter(project=project, is_current=True).first()
+    if queue is None or queue.round_id is not None or _last_rank(queue) % AT_A_TIME:
+        return False
+    return ask_everything(project=project, order="cover", now=now) > 0
+
+
+def append_asks(queue: Queue, rows: Iterable[AskRow]) -> int:
+    """Add asks behind a queue's last rank; return how many.
+
+    Sentences that the queue asks about already are left out.
+    """
+    tasks = Task.objects.filter(project=queue.project_id).values_list("name", "parent__name")
+    parents: dict[str, str | None] = dict(tasks)  # task -> the spans task that it links
+    before = queue.n_asks
+    rest = iter(rows)
+    while chunk := list(islice(rest, CHUNK)):
+        _append_chunk(queue, chunk, parents)
+    return queue.n_asks - before
+
+
+def _open_rows(queue: Queue, order: str, seed: int) -> Iterator[AskRow]:
+    """Yield an ask for each sentence that the queue does not ask about and that lacks gold."""
+    shown = Task.objects.filter(project=queue.project_id, is_hidden=False)
+    names = dict(shown.order_by("position", "id").values_list("id", "name"))
+    sentences = _unasked(queue, order, seed)
+    while chunk := list(islice(sentences, CHUNK)):
+        gold = set(
+            Gold.objects.filter(sentence__in=chunk, task__in=names).values_list(
+                "sentence_id", "task_id"
+            )
+        )
+        for sentence in chunk:
+            tasks = [name for pk, name in names.items() if (sentence, pk) not in gold]
+            if tasks:
+                yield AskRow(sentence, tasks)
+
+
+def _covering(queue: Queue, seed: int) -> list[int]:
+    """Return sentences by chance, each wording once, fragments behind the others."""
+    rows = Sentence.objects.filter(project=queue.project_id, is_test=False, left_out="")
+    asked = set(queue.asks.values_list("sentence_id", flat=True))
+    seen: set[int] = set()
+    whole: list[int] = []
+    fragments: list[int] = []
+    for pk, text, n_tokens in rows.order_by("id").values_list("id", "text", "n_tokens").iterator():
+        wording = hash(" ".join(text.split()).casefold())
+        is_new = wording not in seen
+        seen.add(wording)
+        if is_new and pk not in asked:
+            is_whole = n_tokens >= LEAST_WORDS and any(map(str.isalpha, text))
+            (whole if is_whole else fragments).append(pk)
+    rng = random.Random(seed)
+    rng.shuffle(whole)
+    rng.shuffle(fragments)
+    return [*whole, *fragments][:AT_A_TIME]
+
+
+def _unasked(queue: Queue, order: str, seed: int) -> Iterator[int]:
+    """Yield the sentences of a project that its queue does not ask about."""
+    if order == "cover":
+        yield from _covering(queue, seed)
+        return
+    ids = (
+        Sentence.objects.filter(project=queue.project_id, is_test=False, left_out="")
+        .exclude(asks__queue=queue)
+        .order_by("id")
+        .values_list("id", flat=True)
+    )
+    if order == "random":
+        shuffled = list(ids)
+        random.Random(seed).shuffle(shuffled)
+        yield from shuffled
+        return
+    last = 0
+    while chunk := list(ids.filter(id__gt=last)[:CHUNK]):
+        yield from chunk
+        last = chunk[-1]
+
+
+@transaction.atomic
+def _new_queue(
+    project: Project,
+    round: Round | None,
+    overlap: int,
+    budget_minutes: float | None,
+    now: datetime,
+) -> Queue:
+    """Make an empty queue, and drop those that were never finished."""
+    Queue.objects.filter(
+        project=project, opened_at=None, created_at__lt=now - GIVEN_UP_AFTER
+    ).delete()
+    return Queue.objects.create(
+        project=project,
+        round=round,
+        overlap=overlap,
+        budget_minutes=budget_minutes,
+        created_at=now,
+    )
+
+
+@transaction.atomic
+def _make_current(queue: Queue, now: datetime) -> None:
+    Project.objects.select_for_update().get(pk=queue.project_id)  # one swap after the other
+    Queue.objects.filter(project=queue.project_id, is_current=True).update(is_current=False)
+    is_there = Queue.objects.filter(pk=queue.pk).update(is_current=True, opened_at=now)
+    if not is_there:
+        raise Conflict("Another queue was put in place of this one while it was being written.")
+    queue.is_current, queue.opened_at = True, now
+
+
+@transaction.atomic
+def _append_chunk(queue: Queue, chunk: Sequence[AskRow], parents: Mapping[str, str | None]) -> None:
+    queue.n_asks = Queue.objects.select_for_update(no_key=True).get(pk=queue.pk).n_asks
+    asked = Ask.objects.filter(queue=queue, sentence__in=[row.sentence_id for row in chunk])
+    known = set(asked.values_list("sentence_id", flat=True))
+    new = [row for row in chunk if row.sentence_id not in known]
+    _carry_over_skips(queue, Ask.objects.bulk_create(_as_asks(queue, new, parents)))
+    queue.n_asks += len(new)
+    queue.save(update_fields=["n_asks"])
+
+
+def _carry_over_skips(queue: Queue, asks: Sequence[Ask]) -> None:
+    """Mark new asks as skipped by those who skipped their sentences in earlier queues."""
+    by_sentence = {ask.sentence_id: ask for ask in asks}
+    earlier = Lease.objects.filter(
+        project=queue.project_id, state=Lease.State.SKIPPED, ask__sentence__in=list(by_sentence)
+    )
+    last: dict[tuple[int, int], Lease] = {}  # the newest skip of each person counts
+    for lease in earlier.select_related("ask").order_by("id"):
+        last[lease.ask.sentence_id, lease.annotator_id] = lease
+    Lease.objects.bulk_create(
+        Lease(
+            ask=by_sentence[sentence],
+            project_id=queue.project_id,
+            annotator_id=annotator,
+            token="",  # never in their hands
+            state=Lease.State.SKIPPED,
+            claimed_at=skipped.claimed_at,
+            expires_at=skipped.expires_at,
+            skip_kind=skipped.skip_kind,
+            skip_reason=skipped.skip_reason,
+        )
+        for (sentence, annotator), skipped in last.items()
+    )
+
+
+def _as_asks(
+    queue: Queue, rows: Sequence[AskRow], parents: Mapping[str, str | None]
+) -> Iterator[Ask]:
+    for rank, row in enumerate(rows, _last_rank(queue) + 1):
+        _check_tasks(row, rank, parents)
+        links = {parents[name] for name in row.tasks} - {None, *row.tasks}
+        yield Ask(
+            queue=queue,
+            sentence_id=row.sentence_id,
+            rank=rank,
+            tasks=list(row.tasks),
+            given=sorted(links, key=str),
+            overlap=queue.overlap,
+            is_random=row.is_random,
+            is_blind=row.is_blind,
+            reason=dict(row.reason),
+            confidences=dict(row.confidences),
+            predicted_seconds=row.predicted_seconds,
+        )
+
+
+def _last_rank(queue: Queue) -> int:
+    """Return the rank of a queue's last ask; sentences that were deleted leave gaps before it."""
+    return queue.asks.aggregate(last=Max("rank"))["last"] or 0
+
+
+def _check_tasks(row: AskRow, rank: int, known: Mapping[str, Any]) -> None:
+    wrong = next((name for name in row.tasks if name not in known), None if row.tasks else "")
+    if wrong is not None:
+        raise InvalidInput([Problem(f"{rank - 1}.tasks", unknown_name("task", wrong, known))])

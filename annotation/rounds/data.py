@@ -1,0 +1,156 @@
+"""What a round learns from, and what it can choose from."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.adjudication.final import final_answers
+from annotation.bridge import as_example
+from annotation.models import Annotation, Ask, Gold, Project, Sentence
+from annotation.queue.skips import skipped_by_all
+from mtl_engine.active_learning.pool import LabelledData, LabelledExample, Pool, part_of
+from mtl_engine.types import TaskSpec
+
+CHUNK = 2000
+
+
+@dataclass
+class LabelledSentence:
+    """A sentence with the answers that count."""
+
+    id: int
+    tokens: list[str]
+    is_test: bool
+    is_selected: bool  # by a strategy, not by chance or import
+    is_control: bool  # by chance, beside what a strategy selected
+    labels: dict[str, Any] = field(default_factory=dict)
+
+
+def labelled_data(project: Project, tasks: tuple[TaskSpec, ...]) -> LabelledData:
+    """Return everything with answers that a model can learn from or be tested on, in its part."""
+    found = []
+    for sentence in labelled_sentences(project):
+        example = as_example(sentence.id, sentence.tokens, sentence.labels, tasks)
+        if example.labels:
+            part = part_of(sentence.id, is_test=sentence.is_test)
+            is_by = sentence.is_selected, sentence.is_control
+            found.append(LabelledExample(example, part, *is_by))
+    return LabelledData(tuple(found))
+
+
+def labelled_sentences(project: Project) -> list[LabelledSentence]:
+    """Return every sentence with at least one answer, in the order of their ids.
+
+    The answers are the final ones; sentences left out of the pool teach nothing.
+    """
+    finals = final_answers(project)
+    selected, control = _asked_by_rounds(project)
+    ids = sorted(finals)
+    return [
+        LabelledSentence(
+            row.pk,
+            row.tokens,
+            row.is_test,
+            row.pk in selected,
+            row.pk in control,
+            {name: final.value for name, final in finals[row.pk].items()},
+        )
+        for row in _sentences(ids)
+    ]
+
+
+def open_pool(project: Project, tasks: Sequence[TaskSpec]) -> Pool:
+    """Return the sentences of the pool, outside the test slice, that have a task left open."""
+    rows = Sentence.objects.filter(project=project, is_test=False, left_out="").order_by("id")
+    pairs = np.array(list(rows.values_list("id", "n_tokens").iterator(CHUNK)), dtype=np.int64)
+    pairs = pairs.reshape(-1, 2)
+    is_closed = _closed_cells(project, pairs[:, 0], [task.name for task in tasks])
+    is_closed |= np.isin(pairs[:, 0], list(skipped_by_all(project)))[:, None]
+    is_open = ~is_closed.all(axis=1)
+    return pool_of(tasks, pairs[is_open, 0], pairs[is_open, 1], is_closed[is_open])
+
+
+def pool_of(
+    tasks: Sequence[TaskSpec],
+    ids: NDArray[np.int64],
+    n_tokens: NDArray[np.int64],
+    is_closed: NDArray[np.bool_],
+) -> Pool:
+    """Return a pool of stored sentences, whose tokens are read when they are needed."""
+    return Pool(
+        tasks=tuple(tasks),
+        ids=ids,
+        n_tokens=n_tokens,
+        is_closed=is_closed,
+        read_tokens=lambda rows: stream_tokens(ids[rows]),
+    )
+
+
+def stream_tokens(ids: NDArray[np.int64]) -> Iterator[list[str]]:
+    """Yield the tokens of sentences in the order of their ids, which must rise."""
+    for first in range(0, len(ids), CHUNK):
+        wanted = [int(i) for i in ids[first : first + CHUNK]]
+        rows = Sentence.objects.filter(pk__in=wanted).order_by("id")
+        yield from rows.values_list("tokens", flat=True)
+
+
+def tokens_of(ids: Sequence[int]) -> list[list[str]]:
+    """Return the tokens of sentences, in the order of the ids that are given."""
+    found = dict(Sentence.objects.filter(pk__in=ids).values_list("id", "tokens"))
+    return [found[sentence_id] for sentence_id in ids]
+
+
+def unanswered_test_sentences(
+    project: Project, tasks: Sequence[str], answered: dict[int | str, set[str]]
+) -> dict[int, tuple[int, list[str]]]:
+    """Return the length of each test sentence that lacks answers, and the tasks that it lacks.
+
+    They are asked again until they are answered, skipped by everybody, or left out of the pool.
+    """
+    given_up = skipped_by_all(project)
+    rows = Sentence.objects.filter(project=project, is_test=True, left_out="").order_by("id")
+    missing = {
+        sentence_id: (n, [name for name in tasks if name not in answered.get(sentence_id, ())])
+        for sentence_id, n in rows.values_list("id", "n_tokens")
+        if sentence_id not in given_up
+    }
+    return {i: (n, names) for i, (n, names) in missing.items() if names}
+
+
+def _closed_cells(
+    project: Project, ids: NDArray[np.int64], tasks: Sequence[str]
+) -> NDArray[np.bool_]:
+    column = {name: i for i, name in enumerate(tasks)}
+    names = dict(project.tasks.values_list("id", "name"))
+    closed = np.zeros((len(ids), len(tasks)), dtype=bool)
+    for model in (Gold, Annotation):
+        answered = model.objects.filter(
+            sentence__project=project, sentence__is_test=False, sentence__left_out=""
+        )
+        for sentence_id, task_id in answered.values_list("sentence_id", "task_id").iterator(CHUNK):
+            name = names[task_id]
+            if name in column:  # hidden tasks are not asked
+                closed[int(np.searchsorted(ids, sentence_id)), column[name]] = True
+    return closed
+
+
+def _asked_by_rounds(project: Project) -> tuple[set[int], set[int]]:
+    """Return what strategies have selected, and what chance drew beside them.
+
+    A round without a model asks by chance alone: that is no control of anything.
+    """
+    asks = Ask.objects.filter(queue__project=project, queue__round__isnull=False)
+    selected = asks.filter(is_random=False)
+    with_strategy = set(selected.values_list("queue_id", flat=True).distinct())
+    drawn = asks.filter(is_random=True, queue__in=with_strategy)
+    chosen = set(selected.values_list("sentence_id", flat=True))
+    return chosen, set(drawn.values_list("sentence_id", flat=True)) - chosen
+
+
+def _sentences(ids: list[int]) -> Iterator[Sentence]:
+    for first in range(0, len(ids), CHUNK):
+        rows = Sentence.objects.filter(pk__in=ids[first : first + CHUNK], left_out="")
+        yield from rows.only("id", "tokens", "is_test").order_by("id")

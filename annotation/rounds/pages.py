@@ -1,0 +1,327 @@
+"""A project's overview, and its rounds: list, plan, page of one, defaults."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.accounts.access import get_project
+from annotation.adjudication.suggestion_bias import suggestion_bias
+from annotation.errors import InvalidInput, Refused
+from annotation.jobs.insights import known_insight
+from annotation.jobs.selectors import alive_workers
+from annotation.models import Project, Role, Round
+from annotation.projects.selectors import project_card
+from annotation.rounds.dashboard import budget, dashboard, people, suggestion_counts
+from annotation.rounds.forms import RoundForm, as_command, initial_of
+from annotation.rounds.outlook import (
+    facts_of,
+    next_steps,
+    round_sums,
+    standing,
+    targets_reached,
+)
+from annotation.rounds.preview import BUDGETS, by_chance, expected_gains, last_model
+from annotation.rounds.selectors import (
+    choice_facts,
+    find_round,
+    last_round,
+    plan_round,
+    round_asks,
+    round_job,
+    round_rows,
+    task_names,
+)
+from annotation.rounds.services import (
+    ENDED,
+    cancel_round,
+    launch_round,
+    retry_round,
+    set_default_settings,
+)
+from annotation.rounds.settings import RoundSettings, default_settings, shown_settings
+from annotation.rounds.workspace import Workspace
+from annotation.web.errors import show_refusal
+from annotation.web.frame import render_in_project
+from mtl_engine.settings import settings_fields
+
+ASKS_PER_PAGE = 50
+
+
+@login_required
+@require_GET
+def rounds(request: HttpRequest, project_id: int) -> HttpResponse:
+    """List the rounds of a project."""
+    project = get_project(request.user, project_id)
+    context = {"rows": round_rows(project), "tasks": task_names(project)}
+    return render_in_project(request, "annotation/rounds.html", project, "rounds", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def plan(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show what a round would do and launch it."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    repeated = _repeated(request, project)
+    values = shown_settings(repeated) if repeated else default_settings(project).to_dict()
+    if request.method == "GET":
+        form = RoundForm(initial=initial_of(values, project), project=project)
+        return _plan_page(request, project, form, values, repeated)
+    form = RoundForm(request.POST, project=project)
+    status = 400
+    if form.is_valid():
+        try:
+            launched = launch_round(project=project, changes=form.values(), created_by=request.user)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+            status = 400 if isinstance(refusal, InvalidInput) else 409
+        else:
+            messages.success(request, f"Round {launched.number} is queued.")
+            return redirect("round", project.pk, launched.number)
+    return _plan_page(request, project, form, values, repeated, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def round_defaults(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show what new rounds of a project are set to, or change it."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    initial = initial_of(default_settings(project).to_dict(), project)
+    form = RoundForm(request.POST or None, initial=initial, project=project)
+    if request.method == "POST" and ("reset" in request.POST or form.is_valid()):
+        values = {} if "reset" in request.POST else form.values()
+        try:
+            set_default_settings(project=project, values=values)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+        else:
+            messages.success(request, "The defaults are saved.")
+            return redirect("round-defaults", project.pk)
+    context = {"form": form, "part": "rounds", "is_changed": bool(project.round_defaults)}
+    return render_in_project(
+        request,
+        "annotation/round_defaults.html",
+        project,
+        "settings",
+        context,
+        status=400 if form.errors else 200,
+    )
+
+
+@login_required
+@require_GET
+def round_detail(request: HttpRequest, project_id: int, number: int) -> HttpResponse:
+    """Show one round: its progress, what it found, and every ask with its reason."""
+    project = get_project(request.user, project_id)
+    found = find_round(project, number)
+    context = {
+        "round": found,
+        "job": round_job(found),
+        "is_running": found.state in Round.RUNNING,
+        "can_retry": found.state in ENDED,
+        "scores": _scores(found),
+        "has_model": Workspace.of(found).has_model,
+        "sums": round_sums(found),
+        "choice": choice_facts(found),
+        "settings": _titled(shown_settings(found)),
+        "asks": Paginator(round_asks(found), ASKS_PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render_in_project(request, "annotation/round.html", project, "rounds", context)
+
+
+@login_required
+@require_GET
+def round_status(request: HttpRequest, project_id: int, number: int) -> JsonResponse:
+    """Return a round's state, progress and worker for the page that follows it."""
+    found = find_round(get_project(request.user, project_id), number)
+    job = round_job(found)
+    progress = (
+        {name: getattr(job, name) for name in ("state", "stage", "n_done", "n_total")}
+        if job
+        else None
+    )
+    return JsonResponse(
+        {
+            "number": found.number,
+            "state": found.state,
+            "message": found.message,
+            "progress": progress,
+            "worker": job.worker if job else "",
+        }
+    )
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, project_id: int, number: int) -> HttpResponse:
+    """Stop a round."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    return _act(request, project, number, lambda r: cancel_round(round=r, now=timezone.now()))
+
+
+@login_required
+@require_POST
+def retry(request: HttpRequest, project_id: int, number: int) -> HttpResponse:
+    """Queue a failed round again."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    return _act(request, project, number, lambda r: retry_round(round=r, created_by=request.user))
+
+
+def _act(
+    request: HttpRequest, project: Project, number: int, action: Callable[[Round], Any]
+) -> HttpResponse:
+    try:
+        action(find_round(project, number))
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    return redirect("round", project.pk, number)
+
+
+def _repeated(request: HttpRequest, project: Project) -> Round | None:
+    """Return the round whose settings somebody asked to begin with."""
+    number = request.GET.get("repeat", "")
+    return find_round(project, int(number)) if number.isdecimal() else None
+
+
+def _plan_page(
+    request: HttpRequest,
+    project: Project,
+    form: RoundForm,
+    values: Mapping[str, Any],
+    repeated: Round | None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    settings = default_settings(project)
+    planned = plan_round(project, settings)
+    last = last_round(project)
+    known = known_insight(project, "preview")
+    shown = known.stored.result if known.stored and not planned.is_seed else {}
+    minutes = values["amount"] if values["unit"] == "minutes" else shown.get("minutes", 60)
+    bought = shown.get("budgets", {}).get(f"{minutes:g}")
+    context = {
+        "form": form,
+        "plan": planned,
+        "known": known if last_model(project) else None,
+        "preview": shown,
+        "budgets": BUDGETS,
+        "minutes": minutes,
+        "bought": bought,
+        "length_rows": _length_rows(shown.get("lengths", {})),
+        "minute_rows": _minute_rows(bought) if bought else [],
+        "gains": expected_gains(project, bought["n_sentences"]) if bought else [],
+        "by_chance": by_chance(project, minutes, n_answers=settings.overlap or project.overlap)
+        if planned.is_seed
+        else None,
+        "command": as_command(values, project),
+        "last": last.number if last else None,
+        "repeated": repeated.number if repeated else None,
+    }
+    return render_in_project(
+        request, "annotation/plan_round.html", project, "rounds", context, status=status
+    )
+
+
+def _length_rows(lengths: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the shares of each length class, the highest as 1."""
+    if not lengths:
+        return []
+    highest = max(*lengths["asked"], *lengths["pool"], 0.01)
+    rows = zip(lengths["words"], lengths["asked"], lengths["pool"], strict=True)
+    return [
+        {"name": name, "asked": round(asked / highest, 3), "pool": round(pool / highest, 3)}
+        for name, asked, pool in rows
+    ]
+
+
+def _minute_rows(bought: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = sorted(bought["tasks"].items(), key=lambda row: -row[1])
+    found = [{"name": name, "share": share, "note": ""} for name, share in rows]
+    note = "All tasks: it keeps the comparison and the test honest."
+    found.append({"name": "By chance", "share": bought["chance"], "note": note})
+    return [{**row, "minutes": row["share"] * bought["minutes"]} for row in found]
+
+
+def _titled(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return settings with their titles, those that differ from the product's defaults first."""
+    rows = [
+        {
+            "name": about.name,
+            "title": about.title,
+            "value": values[about.name],
+            "is_changed": values[about.name] != about.default,
+        }
+        for about in settings_fields(RoundSettings)
+    ]
+    return sorted(rows, key=lambda row: not row["is_changed"])
+
+
+def _scores(found: Round) -> list[dict[str, Any]]:
+    scores = found.stages.get("training", {}).get("scores", {})
+    return [
+        {
+            "task": name,
+            "score": row["score"],
+            "interval": row["interval"],
+            "n": row["n"],
+            "overconfidence": row["calibration"]["overconfidence"],
+        }
+        for name, row in scores.items()
+    ]
+
+
+@login_required
+@require_GET
+def overview(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show what a project has, how far it is, and what to do next."""
+    project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
+    card = project_card(request.user, project)
+    facts = facts_of(project, request.user)
+    context = {
+        "card": card,
+        "facts": facts,
+        "corpora": project.corpora.order_by("id"),
+        "steps": next_steps(project, facts),
+        "reached": targets_reached(project),
+        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        **_rounds_so_far(project, card.role),
+    }
+    return render_in_project(request, "annotation/overview.html", project, "overview", context)
+
+
+def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
+    """Return the dashboard of rounds for those who steer the project; nothing before the first."""
+    if role is None or not role.reaches(Role.CURATOR):
+        return {}
+    return {
+        "rows": (rows := round_rows(project)),
+        "last": rows[0].round if rows else None,
+        "sums": round_sums(rows[0].round, rows) if rows else None,
+        "tasks": list(project.tasks.values_list("name", flat=True)),
+        "budget": budget(project),
+        "suggested": suggestion_counts(project),
+        "bias": suggestion_bias(project),
+        "people": people(project),
+    }
+
+
+@login_required
+@require_GET
+def where_it_stands(request: HttpRequest, project_id: int) -> JsonResponse:
+    """Return why the annotate page has no sentence, and what to do about it."""
+    project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
+    return JsonResponse(asdict(standing(project, request.user)))
+
+
+@login_required
+@require_GET
+def dashboard_data(request: HttpRequest, project_id: int) -> JsonResponse:
+    """Return what the charts of the overview draw."""
+    return JsonResponse(dashboard(get_project(request.user, project_id)))

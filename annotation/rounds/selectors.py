@@ -1,0 +1,386 @@
+"""Reading rounds: their table, what one would do, what it asks, what it was trained with."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotation.errors import NotFound, Refused
+from annotation.jobs.insights import stored_result
+from annotation.jobs.kinds import TRAINING
+from annotation.jobs.selectors import alive_workers
+from annotation.models import (
+    Annotation,
+    Ask,
+    Gold,
+    Job,
+    Progress,
+    Project,
+    Queue,
+    Round,
+    Sentence,
+)
+from annotation.rounds.settings import LEARNED, RoundSettings, shown_settings
+from annotation.rounds.workspace import Workspace
+from config.home import command
+from mtl_engine.active_learning.pool import LEAST_TO_LEARN
+from mtl_engine.config import BUNDLED
+from mtl_engine.languages import MULTILINGUAL, looks_english
+
+FEW = 100
+VERDICTS = {"better": "better", "equal": "no difference shown", "worse": "worse"}
+LOOKED_AT = 200  # sentences, to see their language
+
+
+def find_round(project: Project, number: int) -> Round:
+    """Return a round of a project by its number."""
+    found = project.rounds.filter(number=number).first()
+    if found is None:
+        raise NotFound("No such round.")
+    return found
+
+
+def rounds_of(project: Project) -> QuerySet[Round]:
+    """Return the rounds of a project."""
+    return project.rounds.all()
+
+
+def task_names(project: Project) -> list[str]:
+    """Return the names of a project's tasks, in its order."""
+    return list(project.tasks.values_list("name", flat=True))
+
+
+def last_round(project: Project) -> Round | None:
+    """Return the newest round of a project."""
+    return project.rounds.order_by("-number").first()
+
+
+def round_job(round: Round) -> Job | None:
+    """Return the newest job of a round."""
+    return Job.objects.filter(kind=Job.Kind.ROUND, arguments={"round": round.pk}).first()
+
+
+def round_asks(round: Round) -> QuerySet[Ask]:
+    """Return what a round asks, in the order of asking."""
+    return Ask.objects.filter(queue__round=round).select_related("sentence").order_by("rank")
+
+
+def previous_model(round: Round) -> Path | None:
+    """Return the model of the last round before this one that has one."""
+    earlier = Round.objects.filter(project=round.project, number__lt=round.number)
+    for found in earlier.order_by("-number"):
+        workspace = Workspace.of(found)
+        if workspace.has_whole_model:
+            return workspace.model
+    return None
+
+
+def find_model(project: Project, number: int | None = None) -> Round:
+    """Return the round whose model answers: the named one, or the newest that has a model here."""
+    if number is not None:
+        found = find_round(project, number)
+        if not Workspace.of(found).has_model:
+            raise Refused(f"Round {number} has no model: it was a seed set, or failed to train.")
+        return found
+    for row in project.rounds.order_by("-number"):
+        if row.state != Round.State.TRAINING and Workspace.of(row).has_model:
+            return row
+    raise Refused("This project has no model yet: answer some asks, then launch a round.")
+
+
+def earlier_scores(round: Round) -> list[dict[str, float]]:
+    """Return each task's score in the rounds before this one, oldest first."""
+    earlier = Round.objects.filter(project=round.project, number__lt=round.number)
+    measured = [found.stages.get("training", {}) for found in earlier.order_by("number")]
+    return [
+        {name: float(score["score"]) for name, score in facts["scores"].items()}
+        for facts in measured
+        if facts.get("scores")
+    ]
+
+
+def round_ledger(round: Round) -> dict[str, Any]:
+    """Return how the choice compares with chance by task, as a round's control found it."""
+    control = round.stages.get("training", {}).get("control") or {}
+    found: dict[str, Any] = control.get("ledger", {})
+    return found
+
+
+def choice_facts(round: Round) -> dict[str, Any]:
+    """Return what a round's choice promises, how choosing has done so far, and how long asks are.
+
+    Nothing of a round that has not chosen yet.
+    """
+    facts = round.stages.get("selecting", {})
+    ledger = round_ledger(round)
+    if not facts.get("lengths") and not ledger:
+        return {}
+    lengths, minutes = facts.get("lengths", {}), facts.get("minutes", {})
+    needs = round.stages.get("scoring", {}).get("needs", {})
+    return {
+        "worth": [
+            {
+                "task": name,
+                "words": "solved" if needs.get(name) == 0 else f"{ratio:.2f} random batches",
+                "minutes": f"{100 * minutes[name]:.0f} % of the time" if name in minutes else "",
+            }
+            for name, ratio in facts.get("worth", {}).items()
+        ],
+        "ledger": [{"task": name, "words": _in_points(entry)} for name, entry in ledger.items()],
+        "advice": ledger_advice(ledger),
+        "lengths": [
+            {"words": words, "asked": asked, "pool": pool}
+            for words, asked, pool in zip(
+                *(lengths.get(key, []) for key in ("words", "asked", "pool")), strict=True
+            )
+        ],
+        "mean_asked": lengths.get("mean_asked"),
+        "mean_pool": lengths.get("mean_pool"),
+    }
+
+
+def _in_points(entry: dict[str, Any]) -> str:
+    """Return a comparison with chance in words: "better: +2.1 points (+0.3 to +3.9)"."""
+    low, high = (100 * end for end in entry["interval"])
+    points = f"{100 * entry['difference']:+.1f} points ({low:+.1f} to {high:+.1f})"
+    return f"{VERDICTS[entry['verdict']]}: {points}"
+
+
+def learned_weights(project: Project) -> dict[str, float]:
+    """Return the probability of each task that was learned from a project's rounds."""
+    learned = stored_result(project, "policy")
+    if learned is None:
+        raise Refused(
+            "No policy was learned for this project yet: run "
+            f"`{command('learn_policy', '--project', str(project.pk))}`, or choose another task "
+            "order."
+        )
+    return {str(name): float(value) for name, value in learned["probabilities"].items()}
+
+
+@dataclass
+class RoundPlan:
+    """What will happen, what to know first, and what forbids it."""
+
+    number: int
+    is_seed: bool  # nothing to learn from yet: sentences are drawn by chance
+    n_labelled: dict[str, int] = field(default_factory=dict)  # outside the test slice, by task
+    n_pool: int = 0
+    n_scored: int = 0  # of a large pool a sample
+    n_test: int = 0
+    has_worker: bool = False
+    running: Round | None = None
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
+    """Return what a round with this configuration would do."""
+    counts = labelled_counts(project)
+    sentences = Sentence.objects.filter(project=project)
+    n_frozen = sentences.filter(is_test=True).count()
+    n_sentences = sentences.count()
+    last = project.rounds.order_by("-number").first()
+    n_pool = n_open(project)
+    plan = RoundPlan(
+        number=(last.number if last else 0) + 1,
+        is_seed=not can_learn(counts),
+        n_labelled=counts,
+        n_pool=n_pool,
+        n_scored=min(n_pool, settings.pool_sample or n_pool),
+        n_test=n_frozen,
+        has_worker=alive_workers(timezone.now(), TRAINING).exists(),
+        running=project.rounds.filter(state__in=Round.RUNNING).first(),
+    )
+    _find_problems(plan, project, settings, n_sentences)
+    _find_warnings(plan, settings)
+    if last is not None:
+        plan.warnings += ledger_advice(round_ledger(last))
+        plan.notes += _solved_tasks(last)
+    if settings.encoder == BUNDLED:
+        _warn_of_other_languages(plan, project)
+    return plan
+
+
+def ledger_advice(ledger: dict[str, Any]) -> list[str]:
+    """Return what to change about each task that the choice has served worse than chance."""
+    return [
+        f"For {name} the choice has been worse than chance: {100 * entry['difference']:+.1f} "
+        f"points at the same cost ({100 * entry['interval'][0]:+.1f} to "
+        f"{100 * entry['interval'][1]:+.1f}). Draw it by chance: under 'How tasks are covered' "
+        f"write {name}:chance, or choose the strategy RANDOM."
+        for name, entry in ledger.items()
+        if entry["verdict"] == "worse"
+    ]
+
+
+def _solved_tasks(last: Round) -> list[str]:
+    """Return which tasks have nothing left to gain, and what they still cost."""
+    needs = last.stages.get("scoring", {}).get("needs", {})
+    minutes = last.stages.get("selecting", {}).get("minutes", {})
+    return [
+        f"{name} is solved: asked by chance only, {100 * minutes.get(name, 0.0):.0f} % of the "
+        f"minutes of round {last.number}."
+        for name, need in needs.items()
+        if need == 0
+    ]
+
+
+def can_learn(counts: dict[str, int]) -> bool:
+    """Return whether some task has enough labelled sentences to train on."""
+    return max(counts.values(), default=0) >= LEAST_TO_LEARN
+
+
+def labelled_counts(project: Project) -> dict[str, int]:
+    """Return how many sentences outside the test slice have an answer, by task."""
+    names = dict(project.tasks.order_by("position").values_list("id", "name"))
+    counts = Counter(task_id for task_id, _ in _answered(project))
+    return {name: counts[task_id] for task_id, name in names.items()}
+
+
+def n_open(project: Project) -> int:
+    """Return how many sentences of the pool, outside the test slice, lack an answer to a task."""
+    tasks = set(project.tasks.filter(is_hidden=False).values_list("id", flat=True))
+    pool = Sentence.objects.filter(project=project, is_test=False, left_out="")
+    ids = set(pool.values_list("id", flat=True))
+    of_sentence = Counter(i for task_id, i in _answered(project) if task_id in tasks and i in ids)
+    return len(ids) - sum(n == len(tasks) for n in of_sentence.values())
+
+
+def _answered(project: Project) -> set[tuple[int, int]]:
+    """Return the answered (task, sentence) pairs outside the test slice."""
+    answered: set[tuple[int, int]] = set()
+    for model in (Gold, Annotation):
+        rows: Any = model.objects.filter(sentence__project=project, sentence__is_test=False)
+        answered |= set(rows.values_list("task_id", "sentence_id"))
+    return answered
+
+
+def _find_problems(
+    plan: RoundPlan, project: Project, settings: RoundSettings, n_sentences: int
+) -> None:
+    if not plan.n_labelled:
+        plan.problems.append("The project has no task: add one first.")
+    if project.state == Project.State.ARCHIVED:
+        plan.problems.append("The project is archived: take it up again first.")
+    if n_sentences < 4:
+        plan.problems.append(
+            f"The project has {n_sentences} sentences: import a corpus first, at least 4 sentences."
+        )
+    if plan.running is not None:
+        plan.problems.append(
+            f"Round {plan.running.number} is {plan.running.state}: one training at a time in a "
+            "project. Wait for it or cancel it."
+        )
+    last = project.rounds.filter(state=Round.State.LABELLING).order_by("-number").first()
+    if plan.is_seed and last is not None:
+        plan.problems.append(
+            f"There is nothing to learn from yet: no task has {LEAST_TO_LEARN} labelled sentences "
+            f"outside the test slice. Answer the asks of round {last.number} first."
+        )
+    if settings.policy == LEARNED and not plan.is_seed:
+        try:
+            learned_weights(project)
+        except Refused as refusal:
+            plan.problems.append(str(refusal))
+
+
+def _find_warnings(plan: RoundPlan, settings: RoundSettings) -> None:
+    if not plan.has_worker:
+        plan.warnings.append(f"No worker is running: start one with `{command('worker')}`.")
+    if plan.is_seed:
+        return
+    for name, n in plan.n_labelled.items():
+        if n == 0:
+            plan.warnings.append(f"{name} has no labels: it is asked for, but not learned yet.")
+    few = [name for name, n in plan.n_labelled.items() if 0 < n < FEW]
+    if few:
+        plan.warnings.append(
+            f"Fewer than {FEW} labelled sentences for {', '.join(few)}: scores will be rough."
+        )
+    if settings.random_share < 0.1:
+        plan.warnings.append(
+            "Below 10 % of random sentences the control becomes too noisy to read."
+        )
+
+
+def _warn_of_other_languages(plan: RoundPlan, project: Project) -> None:
+    rows = Sentence.objects.filter(project=project).order_by("id")
+    if not looks_english(rows.values_list("tokens", flat=True)[:LOOKED_AT]):
+        plan.warnings.append(
+            "The bundled encoder reads English, and these sentences do not look English. Choose "
+            f"an encoder of their language, or one of many: `{command('fetch_encoder')} "
+            f"{MULTILINGUAL}`, then list it in TANDEM_ENCODERS."
+        )
+
+
+@dataclass(frozen=True)
+class RoundRow:
+    """One round with its numbers."""
+
+    round: Round
+    strategy: str
+    n_asks: int
+    n_answered: int
+    minutes: float
+    budget: str
+    scores: tuple[dict[str, Any] | None, ...] = field(default=())  # in the order of the tasks
+    gain: float | None = None  # of the mean score over the last round with scores
+
+
+def round_rows(project: Project) -> list[RoundRow]:
+    """Return the rounds of a project, newest first."""
+    names = task_names(project)
+    queues = {
+        row.round_id: row
+        for row in Queue.objects.filter(project=project, round__isnull=False).annotate(
+            n_closed=Count("asks", filter=Q(asks__is_open=False))
+        )
+    }
+    seconds = dict(
+        Progress.objects.filter(queue__in=[q.pk for q in queues.values()])
+        .values_list("queue")
+        .annotate(total=Sum("seconds"))
+    )
+    rows: list[RoundRow] = []
+    last_mean: float | None = None
+    for found in project.rounds.order_by("number"):
+        scores = _scores(found, names)
+        known = [score["score"] for score in scores if score]
+        mean = sum(known) / len(known) if known else None
+        gain = mean - last_mean if mean is not None and last_mean is not None else None
+        last_mean = mean if mean is not None else last_mean
+        queue: Any = queues.get(found.pk)
+        rows.append(
+            RoundRow(
+                round=found,
+                strategy=_strategy(found),
+                n_asks=queue.n_asks if queue else 0,
+                n_answered=queue.n_closed if queue else 0,
+                minutes=(seconds.get(queue.pk) or 0) / 60 if queue else 0.0,
+                budget=f"{found.config['amount']:g} {found.config['unit']}",
+                scores=tuple(scores),
+                gain=gain,
+            )
+        )
+    return rows[::-1]
+
+
+def _scores(found: Round, names: list[str]) -> list[dict[str, Any] | None]:
+    measured = found.stages.get("training", {}).get("scores", {})
+    return [measured.get(name) for name in names]
+
+
+def _strategy(found: Round) -> str:
+    if found.stages.get("training", {}).get("is_seed"):
+        return "random seed set"
+    config = shown_settings(found)
+    if config["diversity"] != "none":
+        return f"{config['strategy']}, diverse"
+    if config["unit"] == "sentences":
+        return str(config["strategy"])
+    return f"{config['strategy']}, {'BLP' if config['decision'] == 'BLP' else 'greedy'}"

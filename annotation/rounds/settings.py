@@ -1,0 +1,175 @@
+"""The settings of a round: those of the loop, and what only a server with people decides."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from annotation.errors import InvalidInput
+from annotation.models import Project, Round
+from mtl_engine.active_learning.settings import (
+    BUDGET,
+    EVALUATION,
+    MODEL,
+    MODEL_DETAILS,
+    TINY,
+    ActiveLearningSettings,
+)
+from mtl_engine.config import BUNDLED
+from mtl_engine.errors import EngineError, Problem
+from mtl_engine.settings import Choice, setting
+
+NEXT = "next"
+LEARNED = "learned"
+ENCODER_TITLES = {
+    BUNDLED: "MiniLM, 6 layers, English: fast",
+    TINY: "tiny, learns from scratch: for trials",
+}
+
+
+def known_encoders() -> list[Choice]:
+    """Return the encoders that a round may use: the bundled one, and those the server lists."""
+    names = (BUNDLED, TINY, *settings.ENCODERS)
+    return [Choice(name, ENCODER_TITLES.get(name, name)) for name in names]
+
+
+@dataclass(frozen=True)
+class RoundSettings(ActiveLearningSettings):
+    """Everything that an admin decides about a round."""
+
+    encoder: str = setting(
+        BUNDLED,
+        title="Encoder",
+        help="Reads the sentence for all tasks.",
+        section=MODEL,
+        choices=known_encoders,
+    )
+    policy: str = setting(
+        "joint",
+        title="Task order",
+        help="Which task's sentences the trainer takes next.",
+        section=MODEL,
+        choices=(
+            Choice("joint", "all together"),
+            Choice("uniform", "uniform"),
+            Choice("size", "by size"),
+            Choice("temperature", "by size, evened out"),
+            Choice(LEARNED, "learned from earlier rounds"),
+        ),
+    )
+    overlap: int = setting(
+        0,
+        title="Answers per sentence",
+        help="0: as many as the project says. Two answers measure agreement and feed adjudication, "
+        "at twice the time.",
+        section=BUDGET,
+        low=0,
+        high=10,
+    )
+    has_control: bool = setting(
+        True,
+        title="Train a control",
+        help="A second, smaller model on the random share, for an honest comparison.",
+        section=EVALUATION,
+    )
+    shows_suggestions: bool = setting(
+        True,
+        title="Show suggestions",
+        help="The model's answers stand on the sentence, to be accepted or changed.",
+        section=EVALUATION,
+    )
+    blind_share: float = setting(
+        0.12,
+        title="Blind share",
+        help="Shown without suggestions. They save time but pull answers their way; blind asks "
+        "measure how much.",
+        section=EVALUATION,
+        low=0,
+        high=1,
+        is_share=True,
+    )
+    test_size: int = setting(
+        200,
+        title="Test slice",
+        help="Drawn by chance, never trained on; all scores come from it. It grows within the "
+        "budget, by at most a quarter of it, until it has so many.",
+        section=EVALUATION,
+        low=1,
+        suffix="sentences",
+    )
+    seed: int = setting(
+        0,
+        title="Seed",
+        help="The same seed, labels and pool give the same asks.",
+        section=MODEL_DETAILS,
+        low=0,
+        high=2**31 - 1,
+    )
+    next_at_percent: float = setting(
+        0.0,
+        title="Repeat when answered",
+        help="Start the next round by itself, with these settings, when so many asks are answered; "
+        "0 waits for you.",
+        section=NEXT,
+        low=0,
+        high=100,
+        suffix="%",
+    )
+
+    @property
+    def task_order(self) -> str:
+        """Return the engine's policy; learned probabilities take its place in training."""
+        return "uniform" if self.policy == LEARNED else self.policy
+
+
+def default_settings(project: Project) -> RoundSettings:
+    """Return what a new round of a project is set to: the project's defaults, else the product's.
+
+    Stored defaults that are not allowed any more, as an encoder that the server does not list, are
+    left out.
+    """
+    found = RoundSettings()
+    for key, value in RoundSettings.current(project.round_defaults).items():
+        try:
+            found = RoundSettings.from_dict({**found.to_dict(), key: value})
+        except EngineError:
+            continue
+    return found
+
+
+def read_settings(project: Project, changes: Mapping[str, Any]) -> RoundSettings:
+    """Return a project's default settings with changes; everything wrong is said by its key."""
+    values = {**default_settings(project).to_dict(), **_current(changes)}
+    try:
+        found = RoundSettings.from_dict(values)
+    except EngineError as error:
+        raise InvalidInput(problems_of(error)) from error
+    problems = found.task_problems(list(project.tasks.values_list("name", flat=True)))
+    if problems:
+        raise InvalidInput(problems)
+    return found
+
+
+def stored_settings(round: Round) -> RoundSettings:
+    """Return the settings that a round runs with."""
+    return RoundSettings.from_dict(round.config)
+
+
+def shown_settings(round: Round) -> dict[str, Any]:
+    """Return a round's settings as values to show, also where they are not allowed any more."""
+    known = RoundSettings().to_dict()
+    kept = {key: value for key, value in _current(round.config).items() if key in known}
+    return {**known, **kept}
+
+
+def problems_of(error: EngineError) -> list[Problem]:
+    """Return what an error says, by setting."""
+    return list(getattr(error, "problems", None) or [Problem("", str(error))])
+
+
+def _current(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        return RoundSettings.current(values)
+    except EngineError as error:
+        raise InvalidInput(problems_of(error)) from error

@@ -1,0 +1,405 @@
+// Relations: labelled links from one span of a parent task to another. An answer is a list of
+// [start, end, start, end, label], sorted; a task may allow a label only between certain types.
+import { kindOf, register } from "./index.js";
+import { collection, without } from "./shapes.js";
+import { askLabel } from "../commands/labels.js";
+import { letterKeys } from "../input/keys.js";
+import { compare, sameValue, sameWords } from "../model/answers.js";
+import { withValue } from "../model/document.js";
+import { refuse } from "../model/editor.js";
+import { itemId } from "../model/items.js";
+import { documentOf, findItem, itemsIn, selectedIn, taskOf, wantedTasks } from "../model/state.js";
+import { pendingItems } from "../model/suggestions.js";
+import { sayLabel, spanText } from "../sentence/speech.js";
+import { t } from "../words.js";
+
+const NAME = "relations";
+
+register({
+  ...collection,
+  name: NAME,
+  noun: t("relation"),
+  layer: "links",
+
+  labelOf: (link) => link[4],
+  title: unitText,
+  unitText,
+
+  check(task, links, { doc, context, tokens }) {
+    const spans = [...(doc.values[task.parent] ?? []), ...(context.given[task.parent] ?? [])];
+    const problems = links
+      .filter((link) => !isAllowed(task, link[4], ...endsOf(link), spans))
+      .map((link) => ({ message: `${task.name}: ${pairRule(task, link, tokens)}`, at: link[0] }));
+    return { own: links.length, open: 0, problems };
+  },
+
+  fate(item, task, doc, context) {
+    const own = doc.values[task.name];
+    if (own.some((link) => sameValue(link, item.value))) return "accepted";
+    const ends = item.value.slice(0, 4);
+    if (own.some((link) => sameValue(link.slice(0, 4), ends))) return "edited";
+    const hasEnds = endsOf(item.value).every((end) => hasSpan(end, task, doc, context));
+    return hasEnds ? "pending" : "rejected";
+  },
+
+  changes: {
+    /** A link between two spans; where an end is only suggested, it is accepted with it. */
+    "relation.add": addRelation,
+
+    "relation.relabel"(doc, { task, link, label }) {
+      return replace(doc, task, link, [...link.slice(0, 4), label]);
+    },
+
+    "relation.reverse"(doc, { task, link }) {
+      return replace(doc, task, link, [...link.slice(2, 4), ...link.slice(0, 2), link[4]]);
+    },
+  },
+  accept: (doc, task, { value }, context) => addRelation(doc, adding(task, value), context),
+  remove: (doc, task, { value }) => withValue(doc, task, without(doc, task, value)),
+  take: ({ task }, value) => adding(task, value),
+
+  /** The relations whose ends stand; ends are [start, end]. */
+  keepEnds: (links, stands) => links.filter((link) => endsOf(link).every(stands)),
+
+  /** The relations after a span took other words. */
+  moveEnds(links, from, to) {
+    const moved = links.map((link) => {
+      const ends = endsOf(link).map((end) => (sameWords(end, from) ? to.slice(0, 2) : end));
+      return [...ends.flat(), link[4]];
+    });
+    return sortRelations(moved);
+  },
+
+  apply(state, task, label) {
+    if (isLinking(state)) return linkTo(state, label);
+    const item = selectedIn(state, task);
+    if (item) return relabel(state, item, label);
+    return { ui: { task, armed: { task, label } }, say: t("{label}: drag from span to span.", { label }) };
+  },
+  usesLabel: isLinking,
+  choose: (state, { task, from, to }, label) =>
+    from ? link(state, task, from, to, label) : null,
+  keys: (label) => letterKeys(label).map((letter) => letter.toUpperCase()),
+
+  commands: [
+    { id: "relate", key: "r", words: t("relation from this span"), run: start },
+    { id: "reverse", key: "R", words: t("reverse a relation"), run: reverse },
+  ],
+  confirm,
+  modeText: ({ from }, tokens) =>
+    t("Relation from ‘{words}’: go to the other span, then ↵.", { words: tokens.slice(...from).join(" ") }),
+  modeAction: () => t("Link to this span"),
+  modeMarks: ({ from }) => ({ range: from }),
+  drag: "link",
+  clickWord(state, word) {
+    if (isLinking(state)) return confirm(state);
+    return spanAt(state, word, null) ? start(state) : null;
+  },
+  clickItem(state, item) {
+    if (item.start === undefined) return null;
+    const ui = { selected: item.id, cursor: item.start };
+    const there = { ...state, ui: { ...state.ui, ...ui } };
+    const outcome = isLinking(state) ? confirm(there) : start(there);
+    return { ...outcome, ui: { ...ui, ...outcome.ui } };
+  },
+  link: linkDragged,
+  tools: [
+    { words: t("Reverse"), command: "reverse", run: reverse },
+    { words: t("Label…"), cap: "Space", run: (state) => askLabel(state) },
+  ],
+
+  filterText: t("Relations"),
+  draw: ({ value }) => ({ ends: endsOf(value), label: value[4] }),
+  tie: tieEnds,
+  say: sayRelation,
+  describe({ ends, label }, tokens) {
+    const [from, to] = ends.map(([start, end]) => spanText(tokens, { start, end }));
+    return { from, to, label };
+  },
+  optionText: (value) => value[4],
+  labels: { isRadio: false, look: "label-button relation", isColoured: false },
+});
+
+/** The two spans, [start, end], that a relation links. */
+function endsOf(link) {
+  return [link.slice(0, 2), link.slice(2, 4)];
+}
+
+function adding(task, link) {
+  const [from, to] = endsOf(link);
+  return { kind: "relation.add", task, from, to, label: link[4] };
+}
+
+function addRelation(doc, { task, from, to, label }, context) {
+  const parent = context.tasks.get(context.tasks.get(task).parent);
+  const ready = kindOf(parent).acceptAt(doc, parent, [from, to], context);
+  return withRelations(ready, task, [...ready.values[task], [...from, ...to, label]]);
+}
+
+function replace(doc, task, old, replacement) {
+  return withRelations(doc, task, [...without(doc, task, old), replacement]);
+}
+
+function withRelations(doc, task, links) {
+  const distinct = links.filter((link, i) => links.findIndex((l) => sameValue(l, link)) === i);
+  return withValue(doc, task, sortRelations(distinct));
+}
+
+function sortRelations(relations) {
+  return [...relations].sort((a, b) => {
+    for (let i = 0; i < 4; i++) if (a[i] !== b[i]) return a[i] - b[i];
+    return compare(a[4], b[4]);
+  });
+}
+
+/** Labels that a relations task allows from one span, [start, end], to another. */
+function allowedLabels(task, from, to, spans) {
+  if (sameWords(from, to)) return [];
+  return task.labels
+    .map((label) => label.name)
+    .filter((name) => isAllowed(task, name, from, to, spans));
+}
+
+/** Whether a label may link two spans, given the labels that those spans have. */
+function isAllowed(task, name, from, to, spans) {
+  const pairs = task.pairs?.[name];
+  if (!pairs?.length) return true;
+  const typesOf = (words) => spans.filter((span) => sameWords(span, words)).map((span) => span[2]);
+  const [sources, targets] = [typesOf(from), typesOf(to)];
+  return pairs.some(([source, target]) => sources.includes(source) && targets.includes(target));
+}
+
+/** Whether a span with these words is there: own, given, or still suggested. */
+function hasSpan(words, task, doc, context) {
+  const parent = context.tasks.get(task.parent);
+  const given = [...(doc.values[task.parent] ?? []), ...(context.given[task.parent] ?? [])];
+  if (given.some((span) => sameWords(span, words))) return true;
+  return pendingItems(parent, doc, context).some((item) => sameWords(item.value, words));
+}
+
+function pairRule(task, link, tokens) {
+  const pairs = task.pairs[link[4]].map(([source, target]) => t("{from} to {to}", { from: source, to: target })).join("; ");
+  const words = endsOf(link)
+    .map(([start, end]) => tokens.slice(start, end).join(" "))
+    .join(" → ");
+  return t("{label} on {words} may link only {pairs}.", { label: link[4], words, pairs });
+}
+
+function isLinking({ ui }) {
+  return ui.mode?.kind === "relation";
+}
+
+/** Start a relation at the selected span, or at the innermost span under the cursor. */
+function start(state) {
+  const span = spanHere(state, null);
+  if (!span) return refuse(t("No span here: put the cursor on one."));
+  const task = relationTask(state, span.task);
+  if (!task) return refuse(t("No relations hang on {task} here.", { task: span.task }));
+  return {
+    ui: {
+      task: task.name,
+      mode: { kind: "relation", task: task.name, from: wordsOf(span) },
+      selected: null,
+    },
+    say: t("Relation from {words}: go to the other span.", { words: textOf(state, wordsOf(span)) }),
+  };
+}
+
+/** End the relation at the span under the cursor; the label is asked for where several fit. */
+function confirm(state) {
+  const { mode } = state.ui;
+  const target = targetOf(state);
+  if (!target) return refuse(t("No other span here."));
+  return relate(state, mode.task, mode.from, wordsOf(target));
+}
+
+/** Link two spans by the armed label, by the only label that fits, or by one that is asked for. */
+function relate(state, name, from, to) {
+  const task = taskOf(state, name);
+  const labels = allowedLabels(task, from, to, spansFor(state, task));
+  if (!labels.length && !task.is_open) return refuse(nothingFits(state, task, from, to));
+  const armed = state.ui.armed?.task === name ? state.ui.armed.label : null;
+  const label = labels.includes(armed)
+    ? armed
+    : labels.length === 1 && !task.is_open
+      ? labels[0]
+      : null;
+  if (label) return added(state, task, from, to, label);
+  return { choose: { task: name, labels, isOpen: task.is_open, from, to } };
+}
+
+/** Link with a label from its key. */
+function linkTo(state, label) {
+  const { task: name, from } = state.ui.mode;
+  const target = targetOf(state);
+  if (!target) return refuse(t("No other span here."));
+  return link(state, name, from, wordsOf(target), label);
+}
+
+function link(state, name, from, to, label) {
+  const task = taskOf(state, name);
+  return refusal(state, task, from, to, label) ?? added(state, task, from, to, label);
+}
+
+function relabel(state, item, label) {
+  const [from, to] = item.ends;
+  const refused = refusal(state, taskOf(state, item.task), from, to, label);
+  if (refused) return refused;
+  const action =
+    item.state === "own"
+      ? { kind: "relation.relabel", task: item.task, link: item.value, label }
+      : { kind: "relation.add", task: item.task, from, to, label };
+  return { action, ui: { selected: relationId(item.task, from, to, label) }, say: label };
+}
+
+/** Turn the selected relation round. */
+function reverse(state) {
+  const item = findItem(state, state.ui.selected);
+  if (item?.kind !== NAME || item.state !== "own") return refuse(t("Select a relation first."));
+  const [from, to] = item.ends;
+  const refused = refusal(state, taskOf(state, item.task), to, from, item.label);
+  if (refused) return refused;
+  return {
+    action: { kind: "relation.reverse", task: item.task, link: item.value },
+    ui: { selected: relationId(item.task, to, from, item.label) },
+    say: t("Reversed: {from} to {to}", { from: textOf(state, to), to: textOf(state, from) }),
+  };
+}
+
+/** What a drag from span to span, or from word to word inside them, links. */
+function linkDragged(state, from, to) {
+  const [source, target] = [from, to].map((end) => spanOf(state, end));
+  if (!source || !target || source.id === target.id) return {};
+  const task = relationTask(state, source.task);
+  if (!task || source.task !== target.task) return { warn: t("No relation links these two.") };
+  const outcome = relate(state, task.name, wordsOf(source), wordsOf(target));
+  return { ...outcome, ui: { cursor: target.start, selected: target.id, ...outcome.ui } };
+}
+
+function refusal(state, task, from, to, label) {
+  if (isAllowed(task, label, from, to, spansFor(state, task))) return null;
+  return refuse(t("{label} may not link {from} to {to}.", { label, from: textOf(state, from), to: textOf(state, to) }));
+}
+
+/** The relations task for spans of a task: the active one if it fits, else the first. */
+function relationTask(state, parent) {
+  const fitting = wantedTasks(state).filter(
+    (task) => task.kind === NAME && task.parent === parent,
+  );
+  return fitting.find((task) => task.name === state.ui.task) ?? fitting[0] ?? null;
+}
+
+/** The selected span, or the innermost span under the cursor, of a task or of any. */
+function spanHere(state, task) {
+  const item = findItem(state, state.ui.selected);
+  if (item?.start !== undefined && (task === null || item.task === task)) return item;
+  return spanAt(state, state.ui.cursor, task);
+}
+
+function spanAt(state, word, task) {
+  const covering = itemsIn(state).rails.filter(
+    (span) => span.start <= word && word < span.end && (task === null || span.task === task),
+  );
+  return covering.sort((a, b) => a.end - a.start - (b.end - b.start))[0] ?? null;
+}
+
+function spanOf(state, { item, word }) {
+  if (word !== undefined) return spanAt(state, word, null);
+  const found = findItem(state, item);
+  return found?.start === undefined ? null : found;
+}
+
+function targetOf(state) {
+  const { task, from } = state.ui.mode;
+  const parent = taskOf(state, task).parent;
+  const isOther = (span) => span && wordsOf(span).join() !== from.join();
+  const here = spanHere(state, parent);
+  if (isOther(here)) return here;
+  const { cursor } = state.ui;
+  return (
+    itemsIn(state).rails.find(
+      (span) => span.task === parent && span.start <= cursor && cursor < span.end && isOther(span),
+    ) ?? null
+  );
+}
+
+function added(state, task, from, to, label) {
+  return {
+    action: { kind: "relation.add", task: task.name, from, to, label },
+    ui: { task: task.name, mode: null, selected: relationId(task.name, from, to, label) },
+    say: t("{label}: {from} to {to}", { label, from: textOf(state, from), to: textOf(state, to) }),
+  };
+}
+
+/** Spans whose labels decide which relations fit: own, given, and still suggested. */
+function spansFor(state, task) {
+  const own = documentOf(state).values[task.parent] ?? [];
+  const given = state.context.given[task.parent] ?? [];
+  const guessed = (state.context.suggested[task.parent] ?? []).map(({ value }) => value);
+  return [...own, ...given, ...guessed];
+}
+
+function nothingFits(state, task, from, to) {
+  return t("{task}: no label may link {from} to {to}.", { task: task.name, from: textOf(state, from), to: textOf(state, to) });
+}
+
+function relationId(task, from, to, label) {
+  return itemId(task, [...from, ...to, label].join("-"));
+}
+
+function wordsOf(span) {
+  return [span.start, span.end];
+}
+
+function textOf(state, [start, end]) {
+  return state.sentence.tokens.slice(start, end).join(" ");
+}
+
+/** The same things, each relation tied to two drawn spans; an end that is not among them is drawn
+ *  with the name of its task, since whoever answers relations alone has no spans. */
+function tieEnds(items, tasks) {
+  const rails = [...items.rails];
+  const links = items.links.map((item) => {
+    if (item.kind !== NAME) return item;
+    const task = tasks.find(({ name }) => name === item.task);
+    const [from, to] = item.ends.map((words, side) => {
+      const end = findEnd(rails, task, item, words, side) ?? bareSpan(tasks, task.parent, words);
+      if (!rails.includes(end)) rails.push(end);
+      return end.id;
+    });
+    return { ...item, from, to };
+  });
+  return { ...items, rails, links };
+}
+
+function bareSpan(tasks, name, [start, end]) {
+  const kind = tasks.find((task) => task.name === name)?.kind ?? "spans";
+  const look = { label: name, colour: null, state: "given", confidence: null };
+  return { id: itemId(name, `${start}-${end}`), task: name, kind, start, end, ...look };
+}
+
+/** The drawn span at one end of a relation: one whose label fits, if there is one. */
+function findEnd(spans, task, link, words, side) {
+  const there = spans.filter(
+    (span) => span.task === task.parent && sameWords([span.start, span.end], words),
+  );
+  const fits = (span) => {
+    const pairs = task.pairs?.[link.label] ?? [];
+    return !pairs.length || pairs.some((pair) => pair[side] === span.label);
+  };
+  return there.find(fits) ?? there[0];
+}
+
+function sayRelation(item, tokens, { rails }) {
+  const text = (id) =>
+    spanText(
+      tokens,
+      rails.find((span) => span.id === id),
+    );
+  return `${t("{from} to {to}", { from: text(item.from), to: text(item.to) })}, ${sayLabel(item)}`;
+}
+
+function unitText(link, tokens) {
+  const [from, to] = endsOf(link).map(([start, end]) => spanText(tokens, { start, end }));
+  return `${from} → ${to}, ${link[4]}`;
+}

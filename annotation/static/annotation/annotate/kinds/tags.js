@@ -1,0 +1,96 @@
+// Tags: one label per word. An answer is a list of labels; null while a word has none.
+import { register } from "./index.js";
+import { inOrder, perWord, toCheckText } from "./shapes.js";
+import { letterKeys } from "../input/keys.js";
+import { withValue } from "../model/document.js";
+import { colourOf } from "../model/labels.js";
+import { refuse } from "../model/editor.js";
+import { documentOf, rangeOf, selectedIn } from "../model/state.js";
+import { sayLabel } from "../sentence/speech.js";
+import { t, tn } from "../words.js";
+
+register({
+  ...perWord,
+  name: "tags",
+  noun: t("tag"),
+  layer: "chips",
+
+  labelOf: (value) => value,
+  unitText: ([, label]) => label,
+  compose: (units) => inOrder(units).map(([, label]) => label),
+
+  check(task, tags) {
+    const open = tags.flatMap((tag, i) => (tag === null ? [i] : []));
+    const message = t("{task}: {n} of {all} words have no label.", { task: task.name, n: open.length, all: tags.length });
+    return {
+      own: tags.length - open.length,
+      open: open.length,
+      problems: open.length ? [{ message, at: open[0] }] : [],
+    };
+  },
+  progress: ({ own, open, toCheck }) => [t("{n} of {all}", { n: own, all: own + open }), ...toCheckText(toCheck)],
+
+  changes: {
+    /** One label for all words of [start, end); null takes the labels away. */
+    "tags.paint"(doc, { task, start, end, label }) {
+      const tags = doc.values[task].map((old, i) => (i >= start && i < end ? label : old));
+      return withValue(doc, task, tags);
+    },
+
+    /** One label for some words. */
+    "tags.set"(doc, { task, places, label }) {
+      return withValue(doc, task, doc.values[task].map((old, i) => (places.includes(i) ? label : old)));
+    },
+  },
+  take: ({ task, at }, value) => painting(task, at, at + 1, value),
+
+  apply(state, task, label) {
+    const item = selectedIn(state, task);
+    const [start, end] = item ? [item.at, item.at + 1] : rangeOf(state.ui);
+    const { tokens } = state.sentence;
+    return {
+      action: painting(task, start, end, label),
+      ui: { task, anchor: null, selected: null, cursor: Math.min(end, tokens.length - 1) },
+      say: t("{label} on {words}", { label, words: tokens.slice(start, end).join(" ") }),
+    };
+  },
+  usesLabel: ({ ui }) => ui.anchor !== null,
+  paints: true,
+  keys: letterKeys,
+  commands: [{ id: "equalTags", key: "=", words: t("tag all equal words"), run: tagEqual, isLocal: true }],
+  wordMarks: (state, task) => {
+    const open = openIn(documentOf(state).values[task.name]);
+    return open.length < state.sentence.tokens.length ? new Set(open) : new Set();
+  },
+
+  draw: ({ at, value }, task) => ({ at, label: value, colour: colourOf(task, value) }),
+  say: (tag, tokens) => `${tokens[tag.at]}, ${sayLabel(tag)}`,
+  sayOn: (tag) => sayLabel(tag),
+  describe: ({ at, label }, tokens) => ({ from: tokens[at], to: "", label }),
+  optionText: (value) => value,
+  labels: { isRadio: false, look: "label-button", isColoured: true },
+});
+
+function openIn(tags) {
+  return tags.flatMap((tag, i) => (tag === null ? [i] : []));
+}
+
+/** Give the tag of the word under the cursor, or of the word before it, to all equal words without one. */
+function tagEqual(state) {
+  const { task, cursor } = state.ui;
+  const tags = documentOf(state).values[task];
+  const at = tags[cursor] === null ? cursor - 1 : cursor;
+  const label = tags[at];
+  if (!label) return refuse(t("Tag this word first."));
+  const folded = state.sentence.tokens.map((token) => token.toLowerCase());
+  const places = openIn(tags).filter((i) => folded[i] === folded[at]);
+  if (!places.length) return refuse(t("No other words here are equal to these."));
+  return {
+    action: { kind: "tags.set", task, places, label },
+    say: tn("{n} word tagged", "{n} words tagged", places.length),
+  };
+}
+
+function painting(task, start, end, label) {
+  return { kind: "tags.paint", task, start, end, label };
+}

@@ -1,0 +1,120 @@
+"""The languages of the pages: which one a person has chosen, and the words of the scripts in it.
+
+Catalogues are gettext's: ``annotation/locale/<language>/LC_MESSAGES/django.po``, compiled beside
+them by ``python -m annotation.web.languages``. A text without a translation stays English. Pages
+that are not translated yet stay English as a whole.
+"""
+
+import ast
+import re
+import struct
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+
+COOKIE = "language"
+TRANSLATED = frozenset({"annotate"})  # names of the pages whose words are in the catalogues
+RIGHT_TO_LEFT = ("ar", "he", "fa", "ur")
+ROOT = Path(__file__).parents[1]
+LOCALE = ROOT / "locale"
+SCRIPTS = ROOT / "static" / "annotation" / "annotate"
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+CALLS = (re.compile(rf"\bt\(\s*{TEXT}"), re.compile(rf"\btn\(\s*{TEXT},\s*{TEXT}"))
+ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.MULTILINE)
+
+
+class Languages:
+    """Middleware: shows translated pages in the language that a person has chosen."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer; what a page was shown in does not reach the next one."""
+        request.text_language, request.text_direction = "en", "ltr"  # type: ignore[attr-defined]
+        with translation.override("en"):
+            return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> None:
+        """Activate the language of a page before its view runs."""
+        match = request.resolver_match
+        chosen = chosen_language(request)
+        if match is None or match.url_name not in TRANSLATED or chosen == "en":
+            return
+        translation.activate(chosen)
+        request.text_language = chosen  # type: ignore[attr-defined]
+        is_rtl = chosen in RIGHT_TO_LEFT
+        request.text_direction = "rtl" if is_rtl else "ltr"  # type: ignore[attr-defined]
+
+
+def chosen_language(request: HttpRequest) -> str:
+    """Return the language that a person has chosen in this browser, else English."""
+    found = request.COOKIES.get(COOKIE, "")
+    return found if found in dict(settings.LANGUAGES) else "en"
+
+
+def script_words() -> dict[str, str]:
+    """Return the translations of the scripts' texts into the active language."""
+    if translation.get_language() == "en":
+        return {}
+    words = {text: translation.gettext(text) for text in script_texts()}
+    return {text: found for text, found in words.items() if found != text}
+
+
+@cache
+def script_texts() -> tuple[str, ...]:
+    """Return every text that the scripts of the annotate page show, in the order of the files."""
+    found: dict[str, None] = {}
+    for path in sorted(SCRIPTS.rglob("*.js")):
+        source = path.read_text(encoding="utf-8")
+        for call in CALLS:
+            for match in call.finditer(source):
+                found.update(
+                    dict.fromkeys(ast.literal_eval(f'"{text}"') for text in match.groups())
+                )
+    return tuple(found)
+
+
+def read_po(path: Path) -> dict[str, str]:
+    """Return the translated texts of a catalogue, its header under the empty text."""
+    source = path.read_text(encoding="utf-8")
+    entries = {}
+    for msgid, msgstr in ENTRY.findall(source):
+        text, translated = (
+            "".join(ast.literal_eval(line) for line in part.strip().splitlines())
+            for part in (msgid, msgstr)
+        )
+        if translated:
+            entries[text] = translated
+    return entries
+
+
+def compile_po(entries: dict[str, str]) -> bytes:
+    """Return a catalogue as gettext reads it at run time."""
+    texts = sorted(entries)
+    pairs = [(text.encode(), entries[text].encode()) for text in texts]
+    n, ids, strings = len(pairs), b"", b""
+    table: list[tuple[int, int, int, int]] = []
+    for text, translated in pairs:
+        table.append((len(text), len(ids), len(translated), len(strings)))
+        ids += text + b"\0"
+        strings += translated + b"\0"
+    start = 28 + 16 * n
+    keys = b"".join(struct.pack("<II", size, start + at) for size, at, _, _ in table)
+    values = b"".join(struct.pack("<II", size, start + len(ids) + at) for _, _, size, at in table)
+    head = struct.pack("<7I", 0x950412DE, 0, n, 28, 28 + 8 * n, 0, 28 + 16 * n)
+    return head + keys + values + ids + strings
+
+
+def main() -> None:
+    """Compile every catalogue."""
+    for path in sorted(LOCALE.glob("*/LC_MESSAGES/django.po")):
+        path.with_suffix(".mo").write_bytes(compile_po(read_po(path)))
+
+
+if __name__ == "__main__":
+    main()

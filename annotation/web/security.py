@@ -1,0 +1,166 @@
+"""What keeps an installation safe: headers of every page, and checks when it starts."""
+
+import ipaddress
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+Respond = Callable[[HttpRequest], HttpResponse]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+ANONYMOUS_BYTES = 60 * 1024  # of a body, before anybody has signed in
+IMPORT_DOORS = re.compile(r"(/api)?/projects/[0-9]+/(import|corpora)/")
+FORM_BYTES = 64 * 1024  # around the file of an import
+MOST_BUCKETS = 20_000
+LINKS = re.compile(r"/(invitations|sign-in)/[\w-]{16,}")
+
+
+class ContentSecurityPolicy:
+    """Middleware: nothing inline, nothing from elsewhere."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", POLICY)
+        response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
+        return response
+
+
+class BodyLimits:
+    """Middleware: refuses a body that is too large before a byte of it is read.
+
+    Stands behind whoever finds the session. Files are for the doors of imports; without a session
+    or token there is room for a form.
+    """
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if len(length) > 4 and not _may_send(request, length):
+            response = refusal(413, "too_large", "This is too large to be sent here.")
+            response["Connection"] = "close"
+            return response
+        return self.get_response(request)
+
+
+class RateLimits:
+    """Middleware: so many requests a second for each session, token or address, and no more.
+
+    Counts live in the process: no row is read or written for them.
+    """
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+        self.buckets: dict[str, tuple[float, float]] = {}
+        self.lock = threading.Lock()
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if settings.RATE_LIMIT and not self._take(_caller(request), time.monotonic()):
+            words = "Too many requests at once. Wait a second and try again."
+            response = refusal(429, "throttled", words)
+            response["Retry-After"] = "1"
+            return response
+        return self.get_response(request)
+
+    def _take(self, key: str, now: float) -> bool:
+        """Take one from a bucket that fills with time; return whether there was one."""
+        most = 5.0 * settings.RATE_LIMIT
+        with self.lock:
+            if len(self.buckets) > MOST_BUCKETS:
+                self.buckets.clear()
+            left, since = self.buckets.get(key, (most, now))
+            left = min(most, left + (now - since) * settings.RATE_LIMIT)
+            self.buckets[key] = (max(left - 1, 0), now)
+        return left >= 1
+
+
+class HideSecrets(logging.Filter):
+    """Keeps the secrets of invitations and sign-in links out of the log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, its links cut."""
+        words = record.getMessage()
+        if "/invitations/" in words or "/sign-in/" in words:
+            record.msg, record.args = LINKS.sub(r"/\1/…", words), ()
+        return True
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return whom a request comes from: behind trusted proxies, whom they say it does."""
+    address = str(request.META.get("REMOTE_ADDR", ""))
+    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", ""))[-2000:].split(",")
+    while forwarded and _is_trusted(address):
+        named = forwarded.pop().strip()
+        if not named:
+            break
+        address = named
+    return address[:64]
+
+
+def refusal(status: int, code: str, message: str) -> HttpResponse:
+    """Return an error of a middleware, in the shape of REST, which people can read too."""
+    return JsonResponse({"error": {"code": code, "message": message}}, status=status)
+
+
+def _may_send(request: HttpRequest, length: str) -> bool:
+    if not length.isdigit() or len(length) > 15:
+        return False
+    n_bytes = int(length)
+    if n_bytes <= ANONYMOUS_BYTES:
+        return True
+    has_token = request.META.get("HTTP_AUTHORIZATION", "").lower().startswith("token ")
+    if not has_token and not request.user.is_authenticated:
+        return False
+    if not IMPORT_DOORS.fullmatch(request.path):
+        return bool(n_bytes <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    return n_bytes <= settings.MAX_UPLOAD_MB * 1024 * 1024 + FORM_BYTES
+
+
+def _caller(request: HttpRequest) -> str:
+    """Return whose requests are counted together: a token's, a session's or an address's."""
+    return (
+        request.META.get("HTTP_AUTHORIZATION", "")[:80]
+        or request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")[:80]
+        or client_address(request)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _is_trusted(address: str) -> bool:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return not address  # nobody but a proxy of this machine comes by a socket file
+    return any(found in ipaddress.ip_network(one, strict=False) for one in settings.TRUSTED_PROXIES)
+
+
+@register(Tags.security)
+def hosts_are_named(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse an installation that answers to any host name."""
+    if "*" not in settings.ALLOWED_HOSTS:
+        return []
+    return [
+        Error(
+            "TANDEM_HOSTS contains '*'.",
+            hint="Name the hosts people use, separated by commas.",
+            id="tandem.E001",
+        )
+    ]
