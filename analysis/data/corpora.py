@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.active_learning.corpus import LabelledCorpus
+from analysis.data.labelled import LabelledCorpus
 from analysis.errors import AnalysisError
 from annotation.formats import Problem, SentenceRecord, get_format
 from mtl_engine.errors import EngineError
+from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec
 
 TEST_SEED = 0  # the same random test sentences for every run of every study
@@ -83,21 +84,15 @@ def _spec(name: str, pool: Sequence[SentenceRecord], tested: Sequence[SentenceRe
         raise AnalysisError(f"No sentence has the layer '{name}'. Known: {known}.")
     kind = Counter(layer.kind for layer in layers if layer.value != []).most_common(1)[0][0]
     everything = [*layers, *(r.layers[name] for r in tested if name in r.layers)]
-    labels = sorted({label for layer in everything for label in _labels(kind, layer.value)})
+    labels = sorted({label for layer in everything for label in KINDS[kind].labels_of(layer.value)})
     parents = {layer.parent for layer in layers if layer.parent}
     return TaskSpec(
         name=name,
         kind=kind,
         labels=tuple(labels),
-        parent=parents.pop() if kind == "relations" and parents else None,
-        is_nested=kind == "spans" and any(_overlap(layer.value) for layer in layers),
+        parent=parents.pop() if KINDS[kind].parent_kind and parents else None,
+        is_nested=KINDS[kind].may_nest and any(_overlap(layer.value) for layer in layers),
     )
-
-
-def _labels(kind: str, value: Any) -> set[str]:
-    if kind == "classes":
-        return {value}
-    return set(value) if kind == "tags" else {item[-1] for item in value}
 
 
 def _overlap(spans: Sequence[Sequence[Any]]) -> bool:

@@ -1,20 +1,37 @@
 """Tasks of a study, each from its own file: tables of labelled sentences, or layers of a corpus."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from analysis.data.corpora import read_corpus
+from analysis.data.files import data_file
 from analysis.errors import AnalysisError
-from analysis.kinds.corpus_files import read_corpus
-from analysis.kinds.data_files import data_file
-from mtl_engine.encoders.subwords import PAIR_SEPARATOR
-from mtl_engine.heads.regression import RegressionTask
+from mtl_engine.errors import Problem
+from mtl_engine.settings import Settings, setting
 from mtl_engine.types import Example, TaskSpec
 
-REQUIRED = ("task", "format", "train", "dev", "n_train", "n_dev")
-OPTIONAL = ("score", "low", "high")
+
+@dataclass(frozen=True)
+class SourceSettings(Settings):
+    """Where a task of a study comes from, and how many of its sentences take part."""
+
+    task: str = setting("", title="Name of the task")
+    format: str = setting("tsv", title="Format", help="`tsv`, or one that the server imports.")
+    train: str = setting("", title="File to learn from")
+    dev: str = setting("", title="File to develop and test on")
+    n_train: int = setting(0, title="Sentences to learn from", low=0)
+    n_dev: int = setting(0, title="Sentences to develop and test on", low=0)
+    score: str = setting("", title="Score", help="None: the main one of the task's kind.")
+    low: float = setting(0.0, title="Lowest number of a regression")
+    high: float = setting(0.0, title="Highest number of a regression", help="0: classes.")
+
+    def conflicts(self) -> Iterator[Problem]:
+        """Yield what a source cannot do without."""
+        for name in ("task", "train", "dev", "n_train", "n_dev"):
+            if not getattr(self, name):
+                yield Problem(name, f"A task source needs '{name}'.")
 
 
 @dataclass(frozen=True)
@@ -26,51 +43,40 @@ class TaskSource:
     dev: tuple[Example, ...]
     n_train: int
     n_dev: int
-    score: str  # a name of analysis.policies.scores, or empty: the task's own main score
+    score: str  # a name of analysis.studies.policy.scores, or empty: the task's own main score
 
 
-def read_sources(tables: Sequence[Mapping[str, Any]]) -> tuple[TaskSource, ...]:
+def read_sources(sources: Sequence[SourceSettings]) -> tuple[TaskSource, ...]:
     """Return the tasks that a study's ``sources`` describe."""
-    return tuple(_read_source(table) for table in tables)
+    return tuple(_read_source(source) for source in sources)
 
 
-def source_files(tables: Sequence[Mapping[str, Any]]) -> list[Path]:
+def source_files(sources: Sequence[SourceSettings]) -> list[Path]:
     """Return every file that the sources name, each once."""
-    for table in tables:
-        _check_keys(table)
-    return sorted({data_file(table[part]) for table in tables for part in ("train", "dev")})
+    return sorted({data_file(name) for source in sources for name in (source.train, source.dev)})
 
 
-def _read_source(table: Mapping[str, Any]) -> TaskSource:
-    _check_keys(table)
-    name, train, dev = table["task"], data_file(table["train"]), data_file(table["dev"])
-    if table["format"] == "tsv":
+def _read_source(source: SourceSettings) -> TaskSource:
+    name, train, dev = source.task, data_file(source.train), data_file(source.dev)
+    if source.format == "tsv":
         parts = (_read_tsv(train, name), _read_tsv(dev, name))
-        if "high" in table:
+        if source.high:
             parts = (_as_numbers(parts[0], name), _as_numbers(parts[1], name))
-            task: TaskSpec = RegressionTask(name, low=table.get("low", 0.0), high=table["high"])
+            task = TaskSpec(name, "regression", low=source.low, high=source.high)
         else:
             labels = {example.labels[name] for part in parts for example in part}
             task = TaskSpec(name, "classes", tuple(sorted(labels)))
     else:
-        corpus = read_corpus(train, dev, format=table["format"], tasks=[name])
+        corpus = read_corpus(train, dev, format=source.format, tasks=[name])
         (task,) = corpus.tasks
         parts = (corpus.pool, corpus.test)
-    return TaskSource(task, *parts, table["n_train"], table["n_dev"], table.get("score", ""))
-
-
-def _check_keys(table: Mapping[str, Any]) -> None:
-    missing = [key for key in REQUIRED if key not in table]
-    unknown = sorted(set(table) - {*REQUIRED, *OPTIONAL})
-    if missing or unknown:
-        wrong = f"needs '{missing[0]}'" if missing else f"has no '{unknown[0]}'"
-        raise AnalysisError(
-            f"A task source {wrong}. Needed: {', '.join(REQUIRED)}; allowed: {', '.join(OPTIONAL)}."
-        )
+    return TaskSource(task, *parts, source.n_train, source.n_dev, source.score)
 
 
 def _read_tsv(path: Path, name: str) -> tuple[Example, ...]:
     """Return the rows of ``label sentence`` or ``label sentence1 sentence2``, split at spaces."""
+    from mtl_engine.encoders.subwords import PAIR_SEPARATOR  # loads torch
+
     examples = []
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)

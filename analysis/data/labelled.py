@@ -1,15 +1,16 @@
 """Labelled data for simulated annotation: a pool whose labels only asking reveals."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
+from mtl_engine.active_learning.pool import Cells, Floats, Pool, Rows
+from mtl_engine.costs import CostModel
+from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,21 @@ class LabelledCorpus:
     test: tuple[Example, ...]
 
 
+@dataclass(frozen=True)
+class WorkTimes:
+    """What people need: a model of it before buying, and what was measured when it is charged."""
+
+    model: CostModel
+    seconds: Mapping[int | str, float] = field(default_factory=dict)  # by id; absent = modelled
+
+
 class HiddenPool:
-    """A pool that gives away tokens freely and labels only cell by cell, as they are asked for."""
+    """An oracle: it gives away tokens freely, and labels cell by cell, as they are asked for."""
 
     def __init__(self, examples: Sequence[Example], tasks: Sequence[TaskSpec]) -> None:
         self._examples = examples
+        self.tasks = tuple(tasks)
         self.names = tuple(task.name for task in tasks)
-        self.kinds = tuple(task.kind for task in tasks)
         self.is_open = np.array(
             [[name in example.labels for name in self.names] for example in examples], dtype=bool
         ).reshape(len(examples), len(self.names))
@@ -38,13 +47,26 @@ class HiddenPool:
     def __len__(self) -> int:
         return len(self._examples)
 
-    def reveal(self, ask: NDArray[np.bool_]) -> None:
+    @property
+    def n_tokens(self) -> Rows:
+        """Return how long the sentences are (n,)."""
+        return np.array([len(tokens) for tokens in self.tokens], dtype=np.int64)
+
+    def reveal(self, ask: Cells) -> None:
         """Uncover the labels of cells (n, t)."""
         self.is_revealed |= ask & self.is_open
 
-    def closed(self) -> NDArray[np.bool_]:
-        """Return the cells that cannot be asked for: known already, or without a label."""
-        return ~self.is_open | self.is_revealed
+    def pool(self) -> Pool:
+        """Return the sentences with something left to ask; their ids are the rows of the oracle."""
+        is_closed = ~self.is_open | self.is_revealed
+        rows = np.flatnonzero(~is_closed.all(axis=1))
+        return Pool(
+            tasks=self.tasks,
+            ids=rows,
+            n_tokens=self.n_tokens[rows],
+            is_closed=is_closed[rows],
+            read_tokens=lambda wanted: (self.tokens[row] for row in rows[wanted]),
+        )
 
     def revealed_examples(self) -> list[Example]:
         """Return the sentences with at least one uncovered label, with those labels alone."""
@@ -59,17 +81,18 @@ class HiddenPool:
             found.append(Example(example.tokens, known, example.id))
         return found
 
-    def gold_counts(self) -> NDArray[np.float64]:
-        """Return how many items each answer has (n, t): for costs of simulations that say so."""
+    def n_items(self) -> Floats:
+        """Return how many items each true answer has (n, t), for what asking turns out to cost."""
         counts = np.zeros(self.is_open.shape)
         for row, example in enumerate(self._examples):
-            for column, name in enumerate(self.names):
-                value = example.labels.get(name, [])
-                counts[row, column] = 1 if isinstance(value, str) else len(value)
+            for column, task in enumerate(self.tasks):
+                if task.name in example.labels:
+                    answer = example.labels[task.name]
+                    counts[row, column] = len(KINDS[task.kind].entries(answer))
         return counts
 
 
-def draw_rows(n: int, size: int, rng: np.random.Generator) -> Rows:
+def draw_rows(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return random rows without repetition, refused where there are not so many."""
     if size > n:
         raise AnalysisError(f"{size} sentences cannot be drawn from {n}.")

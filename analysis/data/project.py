@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from django.apps import apps
 
-from analysis.active_learning.corpus import LabelledCorpus
+from analysis.data.corpora import TEST_SEED
+from analysis.data.labelled import LabelledCorpus, WorkTimes
 from analysis.errors import AnalysisError
-from analysis.kinds.corpus_files import TEST_SEED
 from mtl_engine.types import Example
 
 if TYPE_CHECKING:
-    from analysis.active_learning.pricing import RecordedPrices
     from annotation.models import Project
 
 
@@ -27,7 +26,7 @@ def read_project(
     """
     _connect()
     from annotation.bridge import as_example, task_specs
-    from annotation.selectors.training_set import labelled_sentences
+    from annotation.rounds.data import labelled_sentences
 
     project = _find(project_id)
     specs = tuple(spec for spec in task_specs(project) if not tasks or spec.name in tasks)
@@ -45,16 +44,15 @@ def read_project(
     return LabelledCorpus(specs, tuple(pool), tuple(tested))
 
 
-def read_prices(project_id: int, tasks: list[str]) -> "RecordedPrices":
+def read_times(project_id: int, tasks: list[str]) -> WorkTimes:
     """Return what people's measured times say the sentences of a project cost."""
     _connect()
-    from analysis.active_learning.pricing import RecordedPrices
     from annotation.bridge import task_specs
-    from annotation.selectors.work_times import cost_model, sentence_seconds
+    from annotation.queue.selectors import cost_model, sentence_seconds
 
     project = _find(project_id)
     names = tuple(spec.name for spec in task_specs(project) if not tasks or spec.name in tasks)
-    return RecordedPrices(cost_model(project, names), sentence_seconds(project))
+    return WorkTimes(cost_model(project, names), sentence_seconds(project))
 
 
 def project_fingerprint(project_id: int) -> str:
@@ -70,7 +68,7 @@ def replay_fingerprint(project_id: int) -> str:
     """Return a hash of a project's labels and of the times that people needed for them."""
     labels = project_fingerprint(project_id)
     from annotation.bridge import task_specs
-    from annotation.selectors.work_times import sentence_seconds, work_events
+    from annotation.queue.selectors import sentence_seconds, work_events
 
     project = _find(project_id)
     events = work_events(project, tuple(spec.name for spec in task_specs(project)))
@@ -84,7 +82,7 @@ def _hash(*parts: Any) -> str:
 
 def _find(project_id: int) -> "Project":
     from annotation.errors import Refused
-    from annotation.selectors.projects import find_project
+    from annotation.projects.selectors import find_project
 
     try:
         return find_project(str(project_id))

@@ -5,25 +5,25 @@ from itertools import groupby
 from typing import Any
 
 from annotation.models import Annotation, Gold, Project, Submission, Task
+from mtl_engine.kinds import KINDS
 
-OUTSIDE = "O"
 Sequence = tuple[str, list[str]]  # the name of its task or annotator, and the symbols
 
 
 def label_sequences(project: Project) -> list[Sequence]:
     """Return (task name, labels) for every answered sentence; empty ones are left out.
 
-    The answer is the gold one, else that of the person who answered first. Spans count once a
-    token, with "O" outside of them; sentence classes form one sequence a document.
+    The answer is the gold one, else that of the person who answered first. Spans count once
+    per token, with "O" outside of them; labels of sentences form one sequence per document.
     """
     sequences: list[Sequence] = []
     for task in project.tasks.all():
         answers = list(_answers(task))
-        if task.kind == Task.Kind.CLASSES:
+        if KINDS[task.kind].labels_on == "sentence":
             sequences += _by_document(task, answers)
             continue
         for *_, n_tokens, value in answers:
-            labels = _labels(task.kind, value, n_tokens)
+            labels = KINDS[task.kind].label_sequence(value, n_tokens)
             if labels:
                 sequences.append((task.name, labels))
     return sequences
@@ -57,14 +57,6 @@ def _answers(task: Task) -> Iterator[tuple[int, str, int, Any]]:
 
 
 def _by_document(task: Task, answers: list[tuple[int, str, int, Any]]) -> Iterator[Sequence]:
+    kind = KINDS[task.kind]
     for _, rows in groupby(answers, key=lambda answer: answer[:2]):
-        yield task.name, [value for *_, value in rows]
-
-
-def _labels(kind: str, value: Any, n_tokens: int) -> list[str]:
-    if kind == Task.Kind.SPANS:
-        labels = [OUTSIDE] * n_tokens
-        for start, end, label in value:
-            labels[start:end] = [label] * (end - start)
-        return labels
-    return list(value) if kind == Task.Kind.TAGS else [row[-1] for row in value]
+        yield task.name, [label for *_, value in rows for label in kind.labels_of(value)]

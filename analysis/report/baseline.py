@@ -1,4 +1,4 @@
-"""Every configuration of a study against its yardstick, task by task: who beats it everywhere?"""
+"""Every configuration of a study against its baseline, task by task: who beats it everywhere?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,11 +58,11 @@ def against_baseline(
     for run in runs:
         name = configuration_name(run.settings, varying, defaults)
         found.setdefault(name, _Configuration(run.settings, {})).scores[run.seed] = run.final
-    yardsticks = {n: c for n, c in found.items() if _has(c.settings, baseline)}
+    baselines = {n: c for n, c in found.items() if _has(c.settings, baseline)}
     at_end, over_rounds = {}, {}
     judged_by: dict[str, str] = {}
     for name, mine in found.items():
-        others = yardsticks if name not in yardsticks else {}
+        others = baselines if name not in baselines else {}
         near = _nearest(mine, others, varying, data_keys)
         tasks = _tasks(next(iter(mine.scores.values())))
         if near is None:
@@ -92,13 +92,13 @@ def _has(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def _nearest(
     mine: _Configuration,
-    yardsticks: Mapping[str, _Configuration],
+    baselines: Mapping[str, _Configuration],
     varying: Sequence[str],
     data_keys: Sequence[str],
 ) -> str | None:
-    """Return the name of the yardstick that shares data, seeds and most settings, if any does."""
+    """Return the name of the baseline that shares data, seeds and most settings, if any does."""
     best: dict[str, int] = {}
-    for name, other in yardsticks.items():
+    for name, other in baselines.items():
         differing = {v for v in varying if mine.settings.get(v) != other.settings.get(v)}
         if not differing & set(data_keys) and set(mine.scores) & set(other.scores):
             best[name] = len(differing)

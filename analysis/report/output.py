@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from analysis.report.figures import draw_curves, draw_matrix
-from analysis.report.presenting import OVERLAPS, Section, Table, sections
+from analysis.report.presentation import OVERLAPS, Section, Table, sections
 from analysis.report.tables import StudyReport
 
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -113,7 +113,7 @@ def _introduction(report: StudyReport) -> list[str]:
 
 def _findings_and_details(report: StudyReport) -> tuple[list[Section], list[Section]]:
     parts = sections(report)
-    return [p for p in parts if not p.is_aside], [p for p in parts if p.is_aside]
+    return [p for p in parts if not p.is_folded], [p for p in parts if p.is_folded]
 
 
 def _html_section(section: Section) -> list[str]:

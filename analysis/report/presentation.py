@@ -14,7 +14,7 @@ GAPS = "Configurations that lack runs"
 OVERLAPS = "Shared in the first selection"
 WIN_RATES = "Chosen for all tasks, against chosen for one: won"
 WIN_RATE_WORDS = "Shares of rounds and seeds after the first choice; equal scores count half."
-ASIDES = "Calibration on the test sentences"
+CALIBRATION = "Calibration on the test sentences"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Section:
     title: str
     table: Table
     words: tuple[str, ...] = ()
-    is_aside: bool = False  # folded away on a page
+    is_folded: bool = False  # folded away on a page
 
 
 def sections(report: StudyReport) -> list[Section]:
@@ -47,14 +47,16 @@ def _findings(report: StudyReport) -> list[Section]:
         parts.append(Section(title, verdict_table(report.verdict), words))
     if report.win_rates:
         parts.append(Section(WIN_RATES, win_rate_table(report), (WIN_RATE_WORDS,)))
-    if report.asides:
-        parts.append(Section(ASIDES, score_table(report, report.asides), is_aside=True))
-    parts.append(Section(OVERLAPS, overlap_table(report), is_aside=True))
+    if report.secondary_metrics:
+        parts.append(
+            Section(CALIBRATION, score_table(report, report.secondary_metrics), is_folded=True)
+        )
+    parts.append(Section(OVERLAPS, overlap_table(report), is_folded=True))
     parts += [
         Section(
             f"{report.compared} compared: {metric}",
             comparison_table(report, metric),
-            is_aside=True,
+            is_folded=True,
         )
         for metric in report.main_metrics
         if metric != report.across  # what was spent is nobody's merit

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from analysis.sweep.records import Outcome
+from analysis.sweep.store import Outcome
 
 OVER_ROUNDS = " over rounds"
 

@@ -38,7 +38,7 @@ class StudyReport:
     across: str = "step"  # what curves are drawn over
     verdict: AgainstBaseline | None = None
     win_rates: dict[str, WinRates] = field(default_factory=dict)  # by configuration
-    asides: tuple[str, ...] = ()  # metrics that have a table of their own and no curve
+    secondary_metrics: tuple[str, ...] = ()  # metrics that have a table of their own and no curve
     absent: tuple[AbsentRun, ...] = ()  # runs that the study wants and that are not finished
     gaps: dict[str, Gap] = field(default_factory=dict)  # configurations that lack runs
     unjudged: str = ""  # the baseline, where it is not complete and so judges nobody
@@ -51,7 +51,7 @@ class StudyReport:
     @property
     def main_metrics(self) -> tuple[str, ...]:
         """Return what the study is about."""
-        return tuple(name for name in self.metrics if name not in self.asides)
+        return tuple(name for name in self.metrics if name not in self.secondary_metrics)
 
     @property
     def drawn(self) -> dict[str, dict[Group, list[tuple[float, Mean]]]]:
@@ -70,7 +70,7 @@ def build_report(
     replicates: Sequence[str] = (),
     defaults: Mapping[str, Any] | None = None,
     baseline: Mapping[str, Any] | None = None,
-    asides: Sequence[str] = (),
+    secondary_metrics: Sequence[str] = (),
     data_keys: Sequence[str] = (),
     absent: Sequence[AbsentRun] = (),
 ) -> StudyReport:
@@ -80,8 +80,8 @@ def build_report(
     varies; "configuration" compares whole combinations on the same data. Pairs are matched over
     seeds and over everything else that varies. ``replicates`` are
     settings that only repeat the others, like the worlds of a bandit: tables average over them.
-    ``baseline`` are the settings of the yardstick that every configuration is judged against.
-    ``asides`` are last words of metrics that are shown apart, like the calibration of a model.
+    ``baseline`` are the settings of the baseline that every configuration is compared with.
+    ``secondary_metrics`` are last words of metrics that are shown apart, like calibration.
     ``data_keys`` are the settings that say which data a run is about: runs are judged against the
     baseline, and for all tasks against for one, only on the same. ``absent`` are wanted runs that
     are not finished: a configuration that lacks one is shown, and judged against nothing.
@@ -96,7 +96,7 @@ def build_report(
         )
     runs = sorted(runs, key=lambda run: (_order(run, varying), run.seed))
     metrics = _metrics(runs)
-    judged = [metric for metric in metrics if metric.rpartition(" ")[2] not in asides]
+    judged = [metric for metric in metrics if metric.rpartition(" ")[2] not in secondary_metrics]
     shown = tuple(name for name in varying if name == main or name not in replicates)
     gaps = find_gaps(runs, absent, shown, defaults)
     complete = [r for r in runs if configuration_name(r.settings, shown, defaults) not in gaps]
@@ -126,7 +126,7 @@ def build_report(
         },
         across=_across(runs),
         win_rates=win_rates(complete, varying, defaults, data_keys),
-        asides=tuple(metric for metric in metrics if metric not in judged),
+        secondary_metrics=tuple(metric for metric in metrics if metric not in judged),
         verdict=verdict,
         absent=tuple(absent),
         gaps=gaps,

@@ -1,6 +1,9 @@
 """Where runs are computed: in this process, in local processes, or on a Ray cluster."""
 
+import json
 import os
+import threading
+import time
 import traceback
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -8,11 +11,11 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 from analysis.errors import AnalysisError
-from analysis.sweep.kinds import get_kind
-from analysis.sweep.records import Outcome
-from analysis.sweep.running import data_key, end_with_parent, execute, pin_threads, shared_data
+from analysis.sweep.registry import get_kind
+from analysis.sweep.store import Outcome
 from analysis.sweep.study_file import RunConfig
 
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 MAX_TRIES = 3  # of a run whose process died under it
 
 
@@ -150,10 +153,9 @@ class RayExecutor:
 
 def _ship(ray: Any, config: RunConfig, shipped: dict[str, Any]) -> Any:
     """Return the reference of a run's data, which is sent to the cluster once."""
-    kind = get_kind(config.kind)
-    key = data_key(kind, config.settings)
+    key = get_kind(config.kind).data_key(config.settings)
     if key not in shipped:
-        shipped[key] = ray.put(shared_data(kind, config.settings, config.data))
+        shipped[key] = ray.put(shared_data(config))
     return shipped[key]
 
 
@@ -195,3 +197,68 @@ def make_executor(name: str, *, n_workers: int, threads: int, address: str | Non
     if name == "ray":
         return RayExecutor(address, threads=threads)
     raise AnalysisError(f"No executor '{name}'. Known: processes, ray, serial.")
+
+
+def pin_threads(n: int = 1) -> None:
+    """Give this process n computing threads, so that parallel runs do not fight for cores."""
+    for name in _THREAD_VARIABLES:
+        os.environ[name] = str(n)
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process soon after the one that started it, which may be killed at any time."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def execute(config: RunConfig, data: Any = None) -> Outcome:
+    """Return what a run brings; its failure is an outcome too, with the traceback."""
+    started, cpu_started = time.perf_counter(), time.process_time()
+    rows: list[dict[str, Any]] = []
+    error = ""
+    try:
+        kind = get_kind(config.kind)
+        shared = data if data is not None else shared_data(config)
+        for row in kind.run(kind.read(config.settings), config.seed, shared):
+            rows.append(_plain(row))
+    except Exception:  # noqa: BLE001  (whatever a run raises is reported, the others go on)
+        error = traceback.format_exc()
+    return Outcome(rows, time.perf_counter() - started, time.process_time() - cpu_started, error)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as JSON keeps it, an undefined number as none; other than JSON is an error."""
+    plain: dict[str, Any] = json.loads(json.dumps(row), parse_constant=lambda name: None)
+    return plain
+
+
+def shared_data(config: RunConfig) -> Any:
+    """Return the data that a run shares with others, read once in this process.
+
+    Data that is not what the sweep was planned with is refused: the run would be known by the hash
+    of other data.
+    """
+    kind = get_kind(config.kind)
+    key = (config.kind, kind.data_key(config.settings))
+    if key not in _loaded:
+        if len(_loaded) >= MOST_LOADED:
+            _loaded.pop(next(iter(_loaded)))
+        settings = kind.read(config.settings)
+        data = kind.load(settings)
+        _loaded[key] = data, kind.fingerprint(settings)  # after reading: what changed differs
+    data, found = _loaded[key]
+    if config.data and found != config.data:
+        raise AnalysisError(
+            "The data has changed since the sweep was planned: run_sweep again computes what is "
+            "missing with the new data."
+        )
+    return data
+
+
+_loaded: dict[tuple[str, str], tuple[Any, str]] = {}  # data of this process, with its hash
+MOST_LOADED = 4

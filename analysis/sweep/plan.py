@@ -1,5 +1,6 @@
 """A study from its file to its records: only what is missing is computed."""
 
+import json
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,9 +9,16 @@ from itertools import chain
 from typing import Any
 
 from analysis.errors import AnalysisError
-from analysis.sweep.claims import Claims
 from analysis.sweep.executors import Executor
-from analysis.sweep.records import Outcome, RunStore, data_hash, forget_data, run_key
+from analysis.sweep.store import (
+    Claims,
+    Outcome,
+    RunStore,
+    StudyRecord,
+    data_hash,
+    forget_data,
+    run_key,
+)
 from analysis.sweep.study_file import RunConfig, Study
 
 POLL_SECONDS = 0.5  # between looks at what other sweeps compute
@@ -65,6 +73,27 @@ def plan_sweep(
     wanted = tuple((run_key(config), config) for config in planned)
     missing = tuple(pair for pair in wanted if not store.is_finished(pair[0]))
     return Plan(wanted, missing)
+
+
+def study_record(study: Study, plan: Plan) -> StudyRecord:
+    """Return what is written down of a study: all runs that its file wants.
+
+    Runs that the file no longer wants are kept, and left out of reports.
+    """
+    known = {(json.dumps(c.settings, sort_keys=True), c.seed): key for key, c in plan.wanted}
+    runs = []
+    for config in study.runs():
+        key = known.get((json.dumps(config.settings, sort_keys=True), config.seed))
+        runs.append((key or run_key(config), config))
+    return StudyRecord(
+        name=study.name,
+        scale=study.scale,
+        kind=study.kind_name,
+        description=study.description,
+        note=study.note,
+        varying=study.varying,
+        runs=tuple(runs),
+    )
 
 
 def sweep(

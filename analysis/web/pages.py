@@ -6,14 +6,16 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from analysis.models import Study
-from analysis.report.presenting import sections
+from analysis.report.output import as_csv
+from analysis.report.presentation import sections
+from analysis.report.study import study_report
 from analysis.report.tables import StudyReport
-from analysis.report.writing import as_csv
-from analysis.selectors import study_report, study_rows
+from analysis.web.models import Study
+from analysis.web.selectors import indexed_studies
+from analysis.web.services import run_store
+from annotation.accounts.access import get_project
 from annotation.models import Role
-from annotation.pages.frame import render_in_project
-from annotation.selectors.access import get_project
+from annotation.web.frame import render_in_project
 
 
 @login_required
@@ -21,8 +23,7 @@ from annotation.selectors.access import get_project
 def studies(request: HttpRequest, project_id: int) -> HttpResponse:
     """List the studies of this server; only admins see them, as they may hold any data."""
     project = get_project(request.user, project_id, at_least=Role.CURATOR)
-    rows = study_rows() if request.user.is_superuser else []
-    context = {"rows": rows}
+    context = {"rows": indexed_studies() if request.user.is_superuser else []}
     return render_in_project(request, "analysis/studies.html", project, "studies", context)
 
 
@@ -34,7 +35,11 @@ def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
     found = Study.objects.filter(pk=study_id).first() if request.user.is_superuser else None
     if found is None:
         raise Http404("No such study.")
-    report = study_report(found)
+    store = run_store()
+    record = store.find_study(found.name, found.scale)
+    if record is None:
+        raise Http404("The files of this study are gone.")
+    report = study_report(store, record)
     if request.GET.get("format") == "csv":
         return HttpResponse(
             as_csv(report),

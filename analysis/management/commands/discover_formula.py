@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
-from analysis.formulas import Discovery, Formula, discover_repeatedly
+from analysis.methods.formulas import Discovery, Formula, discover_repeatedly
 
 
 def whole_numbers(text: str) -> list[int]:

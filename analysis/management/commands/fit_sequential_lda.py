@@ -4,15 +4,20 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
 from analysis.errors import AnalysisError
-from analysis.sequential_lda import FAMILIES, SequentialLDA, choose_n_topics, save_model
-from analysis.sequential_lda.report import write_report
-from analysis.sequential_lda.sources import Layout, NamedTasks, group_by_task, read_sequences
-from analysis.sequential_lda.topics.registry import family, option_types
+from analysis.methods.sequential_lda import FAMILIES, SequentialLDA, choose_n_topics, save_model
+from analysis.methods.sequential_lda.report import write_report
+from analysis.methods.sequential_lda.sources import (
+    Layout,
+    NamedTasks,
+    group_by_task,
+    read_sequences,
+)
+from analysis.methods.sequential_lda.topics.registry import family, option_types
+from config.home import home
 
 
 class Command(BaseCommand):
@@ -93,9 +98,9 @@ def _tasks(options: dict[str, Any]) -> NamedTasks:
 
 def _project_tasks(name_or_id: str, source: str) -> NamedTasks:
     """A project's label sequences by task, or action sequences by annotator."""
+    from analysis.data.sequences import action_sequences, label_sequences
     from annotation.errors import Refused
-    from annotation.selectors.projects import find_project
-    from annotation.selectors.sequences import action_sequences, label_sequences
+    from annotation.projects.selectors import find_project
 
     read = {"labels": label_sequences, "actions": action_sequences}[source]
     try:
@@ -109,7 +114,7 @@ def _project_tasks(name_or_id: str, source: str) -> NamedTasks:
 
 def _default_output(options: dict[str, Any]) -> Path:
     name = options["data"].stem if options["data"] else f"{options['project']}-{options['source']}"
-    return Path(settings.TANDEM_HOME) / "sequential_lda" / slugify(name)
+    return home().sequential_lda(slugify(name))
 
 
 def _numbers(text: str) -> list[int]:

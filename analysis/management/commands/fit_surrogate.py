@@ -7,7 +7,7 @@ import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
-from analysis.surrogate import METHODS, bootstrap_thetas, fit_surrogate, judge_held_out
+from analysis.methods.surrogate import METHODS, bootstrap_thetas, fit_surrogate, judge_held_out
 
 HELD_OUT = 0.2
 

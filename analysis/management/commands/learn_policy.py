@@ -1,4 +1,3 @@
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -6,12 +5,18 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
-from analysis.policies import LearnedPolicy, PolicyLog, search_policy
-from analysis.policies.logs import read_log
+from analysis.insights.policy import POLICY, PolicySettings, described, round_logs, search
+from analysis.methods.policies import LearnedPolicy, PolicyLog
+from analysis.methods.policies.logs import read_log
 from annotation.errors import Refused
-from annotation.rounds.policy import policy_file
-from annotation.selectors.policy_logs import round_logs
-from annotation.selectors.projects import find_project
+from annotation.jobs.insights import inputs_hash, keep_insight
+from annotation.models import Project
+from annotation.projects.selectors import find_project
+from mtl_engine.errors import EngineError
+from mtl_engine.settings import settings_fields
+
+SETTINGS = settings_fields(PolicySettings)
+TYPES = {"int": int, "float": float}
 
 
 class Command(BaseCommand):
@@ -21,31 +26,25 @@ class Command(BaseCommand):
         parser.add_argument("--project", help="learn from the rounds of a project, by name or id")
         parser.add_argument("--log", type=Path, action="append", default=[], help="JSONL of steps")
         parser.add_argument("--tasks", help="names of the tasks of --log, separated by commas")
-        parser.add_argument("--entropy-weight", type=float, default=0.25)
-        parser.add_argument("--iterations", type=int, default=50)
-        parser.add_argument("--population", type=int, default=64)
-        parser.add_argument("--seed", type=int, default=0)
+        for about in SETTINGS:
+            option = f"--{about.name.replace('_', '-')}"
+            words = f"{about.title} ({about.default:g})"
+            parser.add_argument(option, type=TYPES[about.form], default=about.default, help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            names, logs = self._logs(options)
-            learned = search_policy(
-                logs,
-                entropy_weight=options["entropy_weight"],
-                iterations=options["iterations"],
-                population=options["population"],
-                seed=options["seed"],
-                n_tasks=len(names),
-            )
-        except (AnalysisError, Refused) as error:
+            settings = PolicySettings.from_dict({a.name: options[a.name] for a in SETTINGS})
+            project = find_project(options["project"]) if options["project"] else None
+            inputs = inputs_hash(POLICY, project, settings.to_dict()) if project else ""
+            names, logs = round_logs(project) if project else self._logs(options)
+            learned = search(names, logs, settings)
+        except (AnalysisError, EngineError, Refused) as error:
             raise CommandError(str(error)) from error
         self._show(names, learned, len(logs))
-        if options["project"]:
-            self._keep(options["project"], names, learned)
+        if project:
+            self._keep(project, settings, inputs, described(names, learned, len(logs)))
 
     def _logs(self, options: dict[str, Any]) -> tuple[list[str], list[PolicyLog]]:
-        if options["project"]:
-            return round_logs(find_project(options["project"]))
         if not options["log"] or not options["tasks"]:
             raise CommandError("Give --project, or --log with --tasks.")
         names = options["tasks"].split(",")
@@ -68,9 +67,14 @@ class Command(BaseCommand):
         if estimate.warning:
             self.stderr.write(estimate.warning)
 
-    def _keep(self, project: str, names: list[str], learned: LearnedPolicy) -> None:
-        path = policy_file(find_project(project))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pairs = zip(names, learned.probabilities.tolist(), strict=True)
-        path.write_text(json.dumps({"probabilities": dict(pairs)}), encoding="utf-8")
+    def _keep(
+        self, project: Project, settings: PolicySettings, inputs: str, result: dict[str, Any]
+    ) -> None:
+        keep_insight(
+            project=project,
+            kind=POLICY,
+            settings=settings.to_dict(),
+            inputs=inputs,
+            result=result,
+        )
         self.stdout.write("The next round uses it with the task order 'learned'.")

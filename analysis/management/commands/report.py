@@ -5,9 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
-from analysis.models import Study
-from analysis.report.writing import as_markdown, write_report
-from analysis.selectors import study_report
+from analysis.report.output import as_markdown, write_report
+from analysis.report.study import study_report
+from analysis.sweep.store import RunStore, StudyRecord
+from analysis.web.services import run_store
 
 
 class Command(BaseCommand):
@@ -24,15 +25,14 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", type=Path, help="directory for all forms")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(name=options["study"], scale=options["scale"]).first()
-        if study is None:
-            raise CommandError(_not_swept(options["study"], options["scale"]))
         try:
-            report = study_report(study, compared=options["compare"])
+            store = run_store()
+            record = swept_study(store, options["study"], options["scale"])
+            report = study_report(store, record, compared=options["compare"])
         except AnalysisError as error:
             raise CommandError(str(error)) from error
         if not report.n_runs:
-            raise CommandError(f"'{study}' has no finished run yet. {report.absence}")
+            raise CommandError(f"'{record}' has no finished run yet. {report.absence}")
         if options["output"] is None:
             self.stdout.write(as_markdown(report))
             return
@@ -40,10 +40,13 @@ class Command(BaseCommand):
             self.stdout.write(str(path))
 
 
-def _not_swept(name: str, scale: str) -> str:
-    """Return that a study is unknown, and what to ask for instead."""
+def swept_study(store: RunStore, name: str, scale: str) -> StudyRecord:
+    """Return a study that was swept; an unknown one is an error that says what to ask for."""
+    record = store.find_study(name, scale)
+    if record is not None:
+        return record
     wanted = f"{name} --scale {scale}" if scale else name
-    rows = Study.objects.order_by("name", "scale")
-    known = [f"{row.name} --scale {row.scale}" if row.scale else row.name for row in rows]
+    records = sorted(store.studies(), key=lambda record: (record.name, record.scale))
+    known = [f"{each.name} --scale {each.scale}" if each.scale else each.name for each in records]
     remedy = f"Known: {', '.join(known)}" if known else "run_sweep FILE computes one"
-    return f"No study '{wanted}' was swept. {remedy}."
+    raise AnalysisError(f"No study '{wanted}' was swept. {remedy}.")

@@ -5,17 +5,18 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from analysis.errors import AnalysisError
-from analysis.models import Study as StudyRow
-from analysis.services import record_found, record_run, record_study, run_store
-from analysis.sweep.driver import Finished, Plan, SweepResult, plan_sweep, sweep
 from analysis.sweep.executors import SerialExecutor, make_executor
+from analysis.sweep.plan import Finished, Plan, SweepResult, plan_sweep, study_record, sweep
 from analysis.sweep.progress import Progress, as_duration
-from analysis.sweep.records import RunStore
+from analysis.sweep.store import RunStore, StudyRecord
 from analysis.sweep.study_file import Study, read_study
-from annotation.migrating import migrate
+from analysis.web.services import index_study, run_store
+from config.home import command
 
 
 class Command(BaseCommand):
@@ -23,13 +24,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "study", type=Path, help="a study file, for example studies/bandit.toml"
+            "study", type=Path, help="a study file, or the name of a shipped one, as bandit"
         )
         parser.add_argument(
             "--scale", default="", help="one of the file's scales, for example small"
         )
         parser.add_argument("--dry-run", action="store_true", help="list the runs and estimate")
         parser.add_argument("--limit", type=int, help="at most so many runs")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="SETTING=VALUE",
+            help="another value for a setting of the file that does not vary; again for more",
+        )
         parser.add_argument(
             "--only",
             action="append",
@@ -44,16 +52,22 @@ class Command(BaseCommand):
             help="go on where an earlier sweep stopped: always so, a finished run is never redone",
         )
         parser.add_argument(
-            "--executor", default="processes", choices=["serial", "processes", "ray"]
+            "--executor",
+            default="ray" if settings.RAY_ADDRESS else "processes",
+            choices=["serial", "processes", "ray"],
+            help="where runs are computed; ray is the default where TANDEM_RAY_ADDRESS is set",
         )
         parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
         parser.add_argument("--threads", type=int, default=1, help="computing threads a run")
-        parser.add_argument("--address", help="address of a Ray cluster, for example auto")
+        parser.add_argument(
+            "--address",
+            default=settings.RAY_ADDRESS or None,
+            help="address of a Ray cluster, for example auto",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        migrate()
         try:
-            study = read_study(options["study"], scale=options["scale"])
+            study = read_study(options["study"], scale=options["scale"], assignments=options["set"])
             store = run_store()
             executor = make_executor(
                 options["executor"],
@@ -62,26 +76,36 @@ class Command(BaseCommand):
                 address=options["address"],
             )
             plan = plan_sweep(study, store, only=_pairs(options["only"]), limit=options["limit"])
-            row = record_study(study)
-            record_found(row, plan, store)
+            record = study_record(study, plan)
+            store.keep_study(record)
+        except AnalysisError as error:
+            raise CommandError(str(error)) from error
+        try:
             if study.note:
                 self.stdout.write(f"Scaled down: {study.note}.")
             if options["dry_run"]:
-                self._estimate(study, plan, store, row, options)
-                return
-            result = self._sweep(study, plan, store, row, executor)
+                self._estimate(study, plan, store, options)
+            else:
+                self._summarise(study, self._sweep(study, plan, store, executor))
         except AnalysisError as error:
             raise CommandError(str(error)) from error
-        self._summarise(study, result)
+        finally:
+            self._index(record, store)
 
-    def _sweep(
-        self, study: Study, plan: Plan, store: RunStore, row: StudyRow, executor: Any
-    ) -> SweepResult:
+    def _index(self, record: StudyRecord, store: RunStore) -> None:
+        """Tell the pages of studies, where the server has a database yet."""
+        try:
+            index_study(store, record)
+        except DatabaseError as error:
+            self.stderr.write(
+                f"The pages of studies were not told ({error}): index_studies tells them later."
+            )
+
+    def _sweep(self, study: Study, plan: Plan, store: RunStore, executor: Any) -> SweepResult:
         progress = Progress(len(plan.missing), sys.stderr)
         progress.start()
 
         def keep(finished: Finished) -> None:
-            record_run(row, finished)
             progress.advance(finished.config.label(dict.fromkeys(study.varying)))
 
         return sweep(plan, store, executor, on_finished=keep, on_waiting=progress.wait_for)
@@ -91,7 +115,6 @@ class Command(BaseCommand):
         study: Study,
         plan: Plan,
         store: RunStore,
-        row: StudyRow,
         options: dict[str, Any],
     ) -> None:
         for key, config in plan.wanted:
@@ -102,7 +125,7 @@ class Command(BaseCommand):
             return
         if len(plan.missing) == len(plan.wanted):
             first = Plan(plan.wanted, plan.missing[:1])
-            for _, error in self._sweep(study, first, store, row, SerialExecutor()).failures:
+            for _, error in self._sweep(study, first, store, SerialExecutor()).failures:
                 raise CommandError(f"The first run failed, nothing can be estimated.\n{error}")
         done = [store.read(key)[1].seconds for key, _ in plan.wanted if store.is_finished(key)]
         seconds = sum(done) / len(done)
@@ -123,7 +146,7 @@ class Command(BaseCommand):
         if result.failures:
             raise CommandError(f"{len(result.failures)} runs failed; their tracebacks are above.")
         scale = f" --scale {study.scale}" if study.scale else ""
-        self.stdout.write(f"Report: manage.py report {shlex.quote(study.name)}{scale}")
+        self.stdout.write(f"Report: {command('report', shlex.quote(study.name))}{scale}")
 
 
 def _time_left(n_left: int, seconds: float, options: dict[str, Any]) -> str:

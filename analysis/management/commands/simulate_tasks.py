@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.data.corpora import read_records
 from analysis.errors import AnalysisError
-from analysis.kinds.corpus_files import read_records
-from analysis.simulator import simulate_tasks, to_io
-from analysis.simulator.sentences import token_labels
-from annotation.services.exporting import replaced_file
+from analysis.methods.simulator import simulate_tasks, to_io
+from analysis.methods.simulator.sentences import token_labels
+from config.home import replaced_file
 
 
 class Command(BaseCommand):

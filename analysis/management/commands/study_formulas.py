@@ -6,11 +6,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
 from analysis.management.commands.discover_formula import whole_numbers
-from analysis.models import Study
-from analysis.mtl_simulation.cells import SimulatedRun, cell_table, read_run
-from analysis.mtl_simulation.findings import BALANCED, UNBALANCED, findings
-from analysis.mtl_simulation.findings_report import as_markdown, draw_figure_3
-from analysis.selectors import finished_runs
+from analysis.report.runs import ReportRun
+from analysis.report.study import finished_runs
+from analysis.studies.mtl_simulation.cells import SimulatedRun, cell_table, read_run
+from analysis.studies.mtl_simulation.findings import BALANCED, UNBALANCED, findings
+from analysis.studies.mtl_simulation.findings_report import as_markdown, draw_figure_3
+from analysis.sweep.store import RunStore, StudyRecord
+from analysis.web.services import run_store
 
 KIND = "mtl_simulation"
 
@@ -54,34 +56,32 @@ class Command(BaseCommand):
         self.stdout.write(str(path))
 
     def _study(self, name: str, scale: str, search: dict[str, Any], output: Path) -> list[str]:
-        study = _find(name, scale)
-        runs = _runs(study)
+        store = run_store()
+        study = _find(store, name, scale)
+        finished = finished_runs(store, study)
+        runs = [read_run(run.settings, run.seed, run.outcome.final) for run in finished]
         questions = UNBALANCED if any(run.n_synthetic for run in runs) else BALANCED
-        parts = [f"## {study}", study.description, _what_ran(study, runs)]
+        parts = [f"## {study}", study.description, _what_ran(study, finished, runs)]
         for finding in findings(cell_table(runs), questions, **search):
             parts.append(as_markdown(finding))
         pictures = draw_figure_3(runs, output, prefix=f"formulas_{name}")
         return [*parts, *(f"![{path.stem}]({path.name})" for path in pictures)]
 
 
-def _find(name: str, scale: str) -> Study:
-    study = Study.objects.filter(name=name, scale=scale, kind=KIND).first()
-    if study is None:
-        known = ", ".join(str(row) for row in Study.objects.filter(kind=KIND)) or "none"
+def _find(store: RunStore, name: str, scale: str) -> StudyRecord:
+    record = store.find_study(name, scale)
+    if record is None or record.kind != KIND:
+        known = ", ".join(str(each) for each in store.studies() if each.kind == KIND) or "none"
         raise AnalysisError(f"No study '{name}' of kind {KIND} was swept. Known: {known}.")
-    return study
+    return record
 
 
-def _runs(study: Study) -> list[SimulatedRun]:
-    rows = finished_runs(study)
-    return [read_run(row.settings, row.seed, row.final) for row in rows]
-
-
-def _what_ran(study: Study, runs: list[SimulatedRun]) -> str:
+def _what_ran(study: StudyRecord, finished: list[ReportRun], runs: list[SimulatedRun]) -> str:
+    if not runs:
+        raise AnalysisError("The study has no finished run yet: run_sweep computes them.")
     n_seeds = len({run.seed for run in runs})
-    rows = finished_runs(study)
-    seconds = sum(rows.values_list("cpu_seconds", flat=True))
-    vectors = sorted({str(row.final.get("vectors")) for row in rows if row.final})
+    seconds = sum(run.outcome.cpu_seconds for run in finished)
+    vectors = sorted({str(run.settings["vectors"]) for run in finished})
     gain = sum(run.f1_multi - run.f1_single for run in runs) / len(runs)
     wins = sum(run.f1_multi > run.f1_single for run in runs)
     return (

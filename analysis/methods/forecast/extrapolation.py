@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.forecast.laws import LAWS, FittedLaw, best_law, fit_law
+from analysis.methods.forecast.laws import LAWS, FittedLaw, best_law, fit_law
 
 FARTHEST = 20.0  # times the sentences labelled so far: beyond that nothing is foretold
 N_RESAMPLES = 200

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.forecast.forecasting import LEAST_ROUNDS, forecast_target
-from analysis.forecast.laws import best_law
+from analysis.methods.forecast.extrapolation import LEAST_ROUNDS, forecast_target
+from analysis.methods.forecast.laws import best_law
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from analysis.formulas.expressions import Expression
+from analysis.methods.formulas.expressions import Expression
 
 Floats = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.errors import AnalysisError
-from analysis.formulas.baselines import constant_baseline
-from analysis.formulas.engines import get_engine
-from analysis.formulas.expressions import Expression
-from analysis.formulas.holding_out import hold_out, is_defined_within, mean_errors
+from analysis.methods.formulas.baselines import constant_baseline
+from analysis.methods.formulas.engines import get_engine
+from analysis.methods.formulas.expressions import Expression
+from analysis.methods.formulas.held_out import hold_out, is_defined_within, mean_errors
 
 Floats = NDArray[np.float64]
 HOLDOUT = 0.1

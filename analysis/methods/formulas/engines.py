@@ -10,7 +10,7 @@ import sympy
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.formulas.expressions import Expression, parse, variables
+from analysis.methods.formulas.expressions import Expression, parse, variables
 
 Floats = NDArray[np.float64]
 PARSIMONY = 0.2  # the paper's, in units of the scaled outputs

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.formulas.expressions import Expression
+from analysis.methods.formulas.expressions import Expression
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -4,7 +4,7 @@ The paper prints percent (equation 11: per mille). Equations 4 and 5 are correct
 stay below 9 and 18 percent, with the constant outside the root they meet the figures.
 """
 
-from analysis.formulas.expressions import Expression, parse
+from analysis.methods.formulas.expressions import Expression, parse
 
 EQUATIONS = {
     3: ("0.0069*sqrt(n)", ("n",)),

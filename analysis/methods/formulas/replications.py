@@ -10,8 +10,8 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.errors import AnalysisError
-from analysis.formulas.baselines import constant_baseline, power_law_baseline
-from analysis.formulas.discovery import (
+from analysis.methods.formulas.baselines import constant_baseline, power_law_baseline
+from analysis.methods.formulas.discovery import (
     HOLDOUT,
     SCALE,
     Formula,
@@ -20,8 +20,8 @@ from analysis.formulas.discovery import (
     front_of,
     judged,
 )
-from analysis.formulas.expressions import Expression
-from analysis.formulas.holding_out import hold_out, is_defined_within, mean_errors
+from analysis.methods.formulas.expressions import Expression
+from analysis.methods.formulas.held_out import hold_out, is_defined_within, mean_errors
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Which task's batch comes next: policies, and what logs say about other policies (paper 001)."""
 
-from analysis.policies.baselines import random_policy, size_policy
-from analysis.policies.estimators import (
+from analysis.methods.policies.baselines import random_policy, size_policy
+from analysis.methods.policies.estimators import (
     Estimate,
     PolicyLog,
     clipped_importance_sampling,
@@ -9,9 +9,9 @@ from analysis.policies.estimators import (
     importance_sampling,
     weighted_importance_sampling,
 )
-from analysis.policies.exp3s import Exp3S
-from analysis.policies.learning import LearnedPolicy, learn_policy, search_policy
-from analysis.policies.rewards import RewardScaler, counterfactual_rewards, scale_reward
+from analysis.methods.policies.exp3s import Exp3S
+from analysis.methods.policies.off_policy import LearnedPolicy, learn_policy, search_policy
+from analysis.methods.policies.rewards import RewardScaler, counterfactual_rewards, scale_reward
 
 __all__ = [
     "Estimate",

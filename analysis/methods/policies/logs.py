@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.policies.estimators import PolicyLog
-from analysis.policies.rewards import counterfactual_rewards
+from analysis.methods.policies.estimators import PolicyLog
+from analysis.methods.policies.rewards import counterfactual_rewards
 
 
 def read_log(lines: Iterable[str], names: Sequence[str], *, where: str = "log") -> PolicyLog | None:

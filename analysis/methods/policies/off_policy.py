@@ -1,4 +1,4 @@
-"""The policy that the logs speak best of (3.3.2): CMA-ES over softmax parameters."""
+"""Off-policy search (3.3.2): CMA-ES over softmax parameters for the best estimated reward."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from analysis.errors import AnalysisError
-from analysis.policies.estimators import Estimate, PolicyLog, estimate, summarise, weighted_value
+from analysis.methods.policies.estimators import (
+    Estimate,
+    PolicyLog,
+    estimate,
+    summarise,
+    weighted_value,
+)
 
 Floats = NDArray[np.float64]
 INITIAL_STEP = 0.5

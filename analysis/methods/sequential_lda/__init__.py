@@ -4,12 +4,12 @@ LDA with sequence models as topics: a task is a document, a sequence a word, and
 made by one of K generators that all tasks share.
 """
 
-from .choosing import TopicChoice, choose_n_topics
-from .mixtures import TaskMixtures
-from .model import SequentialLDA
-from .stochastic import Pace
-from .storage import load_model, save_model
-from .topics.registry import FAMILIES
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.model import SequentialLDA
+from analysis.methods.sequential_lda.model_selection import TopicChoice, choose_n_topics
+from analysis.methods.sequential_lda.stochastic import Pace
+from analysis.methods.sequential_lda.storage import load_model, save_model
+from analysis.methods.sequential_lda.topics.registry import FAMILIES
 
 __all__ = [
     "FAMILIES",

@@ -1,7 +1,5 @@
 """What SequentialLDA is compared with: no sharing, total sharing, and topics without sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,13 +7,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray
-from .corpus import Tasks
-from .mixtures import TaskMixtures
-from .model import SequentialLDA
-from .space import alphabet_of
-from .topics.registry import family
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Tasks
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.model import SequentialLDA
+from analysis.methods.sequential_lda.space import alphabet_of
+from analysis.methods.sequential_lda.topics.registry import family
 
 SWEEPS = 30  # EM sweeps of the baseline whose topics are the tasks; one is exact for chains
 
@@ -28,6 +25,9 @@ class Predictor(Protocol):
 
     def predict_along(self, task: int, sequence: Any) -> FloatArray:
         """Predictions after the first 0..L steps of a sequence."""
+
+    def forecast(self, task: int, prefix: Any, *, n_steps: int) -> FloatArray:
+        """The expected next points of a continuous sequence."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,10 @@ class OneByOne:
         """Predictions of the task's own model."""
         return self.models[task].predict_along(0, sequence)
 
+    def forecast(self, task: int, prefix: Any, *, n_steps: int) -> FloatArray:
+        """Next points by the task's own model."""
+        return self.models[task].forecast(0, prefix, n_steps=n_steps)
+
 
 @dataclass(frozen=True)
 class Aggregate:
@@ -62,6 +66,10 @@ class Aggregate:
     def predict_along(self, task: int, sequence: Any) -> FloatArray:
         """Predictions of the pooled model."""
         return self.model.predict_along(0, sequence)
+
+    def forecast(self, task: int, prefix: Any, *, n_steps: int) -> FloatArray:
+        """Next points by the pooled model."""
+        return self.model.forecast(0, prefix, n_steps=n_steps)
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,21 @@
 """How well methods predict held-out sequences of the same tasks."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray
-from .baselines import Predictor, Recipe, fit_method, with_alphabet_of
-from .corpus import Tasks
-from .synthetic import Planted
-from .topics.registry import family
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.baselines import (
+    Predictor,
+    Recipe,
+    fit_method,
+    with_alphabet_of,
+)
+from analysis.methods.sequential_lda.corpus import Tasks
+from analysis.methods.sequential_lda.topics.categorical import log_of
+from analysis.methods.sequential_lda.topics.registry import family
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,9 @@ class Scores:
 
     log_likelihood is per sequence, -inf when any sequence is impossible; scored is the share of
     sequences that are possible. accuracy is that of the most probable next step, HALT included;
-    one_norm the mean sum |p - truth| of its distribution; rmse that of the next point.
+    one_norm the mean sum |p - truth| of its distribution; rmse that of the next point. A sequence
+    is also completed from its first half: remainder is the log-probability of the second one,
+    forecast_rmse the error of its points, foretold without looking at them.
     """
 
     log_likelihood: float
@@ -29,17 +34,8 @@ class Scores:
     accuracy: float | None
     one_norm: float | None
     rmse: float | None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One method's scores at one size of data."""
-
-    method: str
-    n_tasks: int
-    n_sequences: int
-    seed: int
-    scores: Scores
+    remainder: float | None
+    forecast_rmse: float | None
 
 
 def evaluate(
@@ -55,6 +51,8 @@ def evaluate(
     hits: list[FloatArray] = []
     distances: list[FloatArray] = []
     squares: list[FloatArray] = []
+    remainders: list[float] = []
+    forecasts: list[FloatArray] = []
     code = {symbol: i for i, symbol in enumerate(alphabet or ())}
     for t, sequences in enumerate(test):
         for sequence in sequences:
@@ -62,8 +60,13 @@ def evaluate(
             if alphabet is None:
                 points = np.asarray(sequence, dtype=np.float64).reshape(len(sequence), -1)
                 squares.append(((rows[: len(sequence), :-1] - points) ** 2).mean(axis=1))
+                if half := len(points) // 2:
+                    ahead = predictor.forecast(t, points[:half], n_steps=len(points) - half)
+                    forecasts.append(((ahead - points[half:]) ** 2).mean(axis=1))
                 continue
             following = [code[symbol] for symbol in sequence] + [len(code)] * halting
+            chances = rows[np.arange(len(following)), following][len(sequence) // 2 :]
+            remainders.append(float(log_of(chances).sum()))
             hits.append(rows.argmax(axis=1) == np.array(following))
             if truth is not None:
                 true_rows = truth.predict_along(t, sequence)[: len(rows)]
@@ -74,6 +77,8 @@ def evaluate(
         float(np.concatenate(hits).mean()) if hits else None,
         float(np.concatenate(distances).mean()) if distances else None,
         float(np.sqrt(np.concatenate(squares).mean())) if squares else None,
+        float(np.mean(remainders)) if remainders else None,
+        float(np.sqrt(np.concatenate(forecasts).mean())) if forecasts else None,
     )
 
 
@@ -97,23 +102,3 @@ def compare(
         name: evaluate(one, test, alphabet=alphabet, halting=halting, truth=truth)
         for name, one in predictors.items()
     }
-
-
-def compare_sizes(
-    planted: Planted,
-    methods: Sequence[str],
-    recipe: Recipe,
-    *,
-    n_tasks: Sequence[int],
-    n_sequences: Sequence[int],
-    seeds: Sequence[int],
-    n_test: int = 20,
-) -> Iterator[Comparison]:
-    """Comparisons on tasks drawn from planted topics, for every size and seed."""
-    for tasks in n_tasks:
-        for sequences in n_sequences:
-            for seed in seeds:
-                data = planted.draw(tasks, sequences, n_test=n_test, seed=seed)
-                found = compare(data.train, data.test, methods, recipe, truth=data.truth)
-                for method, scores in found.items():
-                    yield Comparison(method, tasks, sequences, seed, scores)

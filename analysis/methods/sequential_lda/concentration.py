@@ -1,13 +1,11 @@
 """The Dirichlet concentration alpha by guarded Newton steps."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 from scipy.special import digamma, gammaln, polygamma
 
-from .arrays import FloatArray
+from analysis.methods.sequential_lda.arrays import FloatArray
 
 SMALLEST, LARGEST = 1e-3, 1e3
 

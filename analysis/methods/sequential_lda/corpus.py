@@ -1,7 +1,5 @@
 """Tasks as packed arrays: every distinct sequence once, and how often each task has it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray, IntArray
-from .space import Space, position
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.space import Space, position
 
 Tasks = Sequence[Sequence[Any]]
 Step = TypeVar("Step", np.int64, np.float64)
@@ -64,7 +61,7 @@ class Corpus:
         """Number of sequences given, repetitions included."""
         return len(self.kind_of)
 
-    def subset(self, tasks: IntArray) -> Corpus:
+    def subset(self, tasks: IntArray) -> "Corpus":
         """The corpus of some tasks, renumbered 0..len(tasks)-1, sharing the distinct sequences."""
         place = np.full(self.n_tasks, -1, dtype=np.int64)
         place[tasks] = np.arange(len(tasks))
@@ -74,7 +71,7 @@ class Corpus:
         return Corpus(packed, place[self.task_of[kept]], kind_of.astype(np.int64), len(tasks))
 
 
-def build_corpus(tasks: Tasks, space: Space) -> Corpus:
+def build_corpus(tasks: Tasks, space: Space) -> "Corpus":
     """The packed form of tasks; an empty sequence is an error, an empty task is not."""
     place: dict[bytes, int] = {}
     distinct: list[npt.NDArray[Any]] = []

@@ -1,19 +1,26 @@
-"""Variational EM from one random start."""
-
-from __future__ import annotations
+"""Variational EM from one start."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 
-from .arrays import FloatArray
-from .concentration import alpha_objective, expected_log_theta, newton_scalar, newton_vector
-from .corpus import Corpus
-from .posterior import Posterior, infer
-from .topics.protocol import Topics
-from .topics.registry import family
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.concentration import (
+    alpha_objective,
+    expected_log_theta,
+    newton_scalar,
+    newton_vector,
+)
+from analysis.methods.sequential_lda.corpus import Corpus
+from analysis.methods.sequential_lda.posterior import Posterior, infer
+from analysis.methods.sequential_lda.topics.protocol import Topics
+from analysis.methods.sequential_lda.topics.registry import family
 
+MOST_TASKS = 200  # that topics of single tasks are fitted to
+RANDOM_SHARE = 0.2  # where a topic has no task
+LEAST_LOG = -1e4  # of an impossible sequence, so that means exist
 LearnAlpha = Literal["scalar", "vector", "fixed"]
 
 
@@ -80,10 +87,71 @@ def run_em(problem: Problem, schedule: Schedule, seed: np.random.SeedSequence) -
 
 
 def first_topics(problem: Problem, seed: np.random.SeedSequence) -> Topics:
-    """Topics of random shares; every second restart shares out whole tasks, not sequences."""
+    """Topics to begin with: those of the tasks themselves, then of random shares.
+
+    The first start gives every task a topic of its own, or every cluster of tasks where there are
+    fewer topics than tasks. Of the others, every second one shares out whole tasks at random, the
+    rest single sequences.
+    """
     rng = np.random.default_rng(seed)
-    by_task = bool(seed.spawn_key and seed.spawn_key[-1] % 2) and problem.corpus.n_tasks > 1
-    shares = random_shares(problem.corpus, len(problem.alpha), rng, by_task=by_task)
+    number = seed.spawn_key[-1] if seed.spawn_key else 1
+    n_tasks, n_topics = problem.corpus.n_tasks, len(problem.alpha)
+    if number == 0 and 1 < n_tasks <= MOST_TASKS and n_topics > 1:
+        shares = task_shares(problem, rng)
+    else:
+        by_task = bool(number % 2) and n_tasks > 1
+        shares = random_shares(problem.corpus, n_topics, rng, by_task=by_task)
+    return _start(problem, shares, rng)
+
+
+def random_topics(problem: Problem, rng: np.random.Generator) -> Topics:
+    """Topics of random shares of every sequence."""
+    n_topics = len(problem.alpha)
+    return _start(problem, random_shares(problem.corpus, n_topics, rng, by_task=False), rng)
+
+
+def task_shares(problem: Problem, rng: np.random.Generator) -> FloatArray:
+    """Weights (V, K) of the distinct sequences: the counts of each task, or cluster of tasks.
+
+    Where a topic has no task, all get a random share of what the others have.
+    """
+    corpus, n_topics = problem.corpus, len(problem.alpha)
+    is_enough = n_topics >= corpus.n_tasks
+    topic_of = np.arange(corpus.n_tasks) if is_enough else task_clusters(problem, rng)
+    own = _owned(corpus, topic_of, n_topics)
+    if own.sum(axis=0).all():
+        return own
+    drawn = random_shares(corpus, n_topics, rng, by_task=False)  # for topics that own nothing
+    return np.asarray((1 - RANDOM_SHARE) * own + RANDOM_SHARE * drawn)
+
+
+def task_clusters(problem: Problem, rng: np.random.Generator) -> IntArray:
+    """The cluster (T,) of each task, as many as topics, by how its sequences score elsewhere.
+
+    A topic is fitted to every task; a task is described by the mean log-likelihood of its
+    sequences under each of them, and the descriptions are clustered by k-means.
+    """
+    corpus = problem.corpus
+    own = _owned(corpus, np.arange(corpus.n_tasks), corpus.n_tasks)
+    topics = _start(problem, own, rng)
+    prepared = topics.prepare(corpus.sequences)
+    logs = np.maximum(topics.refit(prepared, own).log_likelihood(prepared), LEAST_LOG)  # (V, T)
+    sizes = np.maximum(own.sum(axis=0), 1.0)
+    described = (own.T @ logs) / sizes[:, None]
+    described -= described.mean(axis=1, keepdims=True)  # how long sequences are is no matter
+    seed = int(rng.integers(2**31))
+    _, clusters = kmeans2(described, len(problem.alpha), minit="++", rng=seed)
+    return np.asarray(clusters, dtype=np.int64)
+
+
+def _owned(corpus: Corpus, topic_of: IntArray, n_topics: int) -> FloatArray:
+    """Counts (V, K) of the sequences that the tasks of each topic have."""
+    shares = np.zeros((len(corpus.sequences), n_topics))
+    np.add.at(shares, (corpus.kind_of, topic_of[corpus.task_of]), 1.0)
+    return shares
+
+
+def _start(problem: Problem, shares: FloatArray, rng: np.random.Generator) -> Topics:
     topics = family(problem.family)
     return topics.start(problem.space, problem.corpus.sequences, shares, problem.settings, rng)
 

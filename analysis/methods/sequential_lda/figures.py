@@ -1,7 +1,5 @@
 """Pictures of topics, mixtures and comparisons, as PNG files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .arrays import FloatArray
-from .topics.protocol import Picture
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.topics.protocol import Picture
 
 COLOURS = ["#3b6fb6", "#c8553d", "#4c956c", "#8e6bbf", "#b8860b", "#5f6b76", "#d67ab1", "#2a9d8f"]
 MOST_BARS = 100

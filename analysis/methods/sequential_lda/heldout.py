@@ -5,13 +5,11 @@ sampling over theta is unbiased in probability and close with few topics; left-t
 et al. 2009) samples topic assignments and stays usable where importance weights degenerate.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from .arrays import FloatArray
-from .topics.categorical import log_of
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.topics.categorical import log_of
 
 DEFENCE = 0.1  # share of importance samples drawn from the prior, bounds their weights
 

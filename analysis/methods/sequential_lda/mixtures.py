@@ -1,19 +1,16 @@
 """Tasks as mixtures of known topics: everything a fitted model can answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray
-from .corpus import Corpus, Tasks, build_corpus, check_tasks
-from .heldout import importance_estimate, left_to_right_estimate
-from .posterior import Posterior, infer
-from .prediction import (
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Corpus, Tasks, build_corpus, check_tasks
+from analysis.methods.sequential_lda.heldout import importance_estimate, left_to_right_estimate
+from analysis.methods.sequential_lda.posterior import Posterior, infer
+from analysis.methods.sequential_lda.prediction import (
     Completion,
     complete_points,
     complete_symbols,
@@ -21,8 +18,8 @@ from .prediction import (
     predict_along,
     topic_shares,
 )
-from .space import Space
-from .topics.protocol import Topics
+from analysis.methods.sequential_lda.space import Space
+from analysis.methods.sequential_lda.topics.protocol import Topics
 
 HeldOut = Literal["bound", "importance", "left_to_right"]
 Mixture = int | FloatArray | Sequence[float]  # number of a fitted task, or shares (K,)

@@ -1,7 +1,5 @@
 """SequentialLDA: learns the topics and mixtures of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
@@ -9,14 +7,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray
-from .corpus import Tasks, build_corpus, check_tasks
-from .em import Fit, LearnAlpha, Problem, Schedule, run_em
-from .mixtures import TaskMixtures
-from .space import Alphabet, Space, alphabet_of, real_space_of
-from .stochastic import Pace, run_stochastic_em
-from .topics.registry import family, settings_of
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Tasks, build_corpus, check_tasks
+from analysis.methods.sequential_lda.em import Fit, LearnAlpha, Problem, Schedule, run_em
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.space import Alphabet, Space, alphabet_of, real_space_of
+from analysis.methods.sequential_lda.stochastic import Pace, run_stochastic_em
+from analysis.methods.sequential_lda.topics.registry import family, settings_of
 
 
 class SequentialLDA(TaskMixtures):

@@ -1,7 +1,5 @@
 """The number of topics by held-out likelihood."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray, IntArray
-from .corpus import Tasks, check_tasks
-from .model import SequentialLDA
-from .space import alphabet_of
-from .topics.registry import family
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Tasks, check_tasks
+from analysis.methods.sequential_lda.model import SequentialLDA
+from analysis.methods.sequential_lda.space import alphabet_of
+from analysis.methods.sequential_lda.topics.registry import family
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The variational E-step: each task's Dirichlet over topics, given sequence likelihoods."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from .arrays import FloatArray, IntArray
-from .corpus import Corpus
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Corpus
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """What a mixture of topics says: sequence likelihoods, next steps, completions."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from .arrays import FloatArray, IntArray
-from .corpus import Corpus
-from .topics.categorical import log_of
-from .topics.protocol import Topics
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Corpus
+from analysis.methods.sequential_lda.topics.categorical import log_of
+from analysis.methods.sequential_lda.topics.protocol import Topics
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """A fitted model in words and pictures: report.md, report.html and PNG files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -9,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray
-from .corpus import Tasks
-from .figures import draw_mixtures, draw_picture
-from .mixtures import TaskMixtures
-from .typical import typical_sequences
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Tasks
+from analysis.methods.sequential_lda.figures import draw_mixtures, draw_picture
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.typical import typical_sequences
 
 Table = tuple[list[str], list[list[str]]]
 

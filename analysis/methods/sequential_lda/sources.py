@@ -1,7 +1,5 @@
 """Sequences from files: TSV or JSONL rows of (task, sequence)."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What one step of a sequence can be: a symbol of an alphabet, or a point of R^d."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

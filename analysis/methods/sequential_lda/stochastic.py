@@ -1,19 +1,17 @@
 """Stochastic variational EM: a batch of tasks at a time, for very many tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray
-from .concentration import expected_log_theta
-from .corpus import Corpus
-from .em import Fit, Problem, Schedule, better_alpha, first_topics
-from .posterior import Posterior, infer
-from .topics.protocol import StatisticalTopics, Topics
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.concentration import expected_log_theta
+from analysis.methods.sequential_lda.corpus import Corpus
+from analysis.methods.sequential_lda.em import Fit, Problem, Schedule, better_alpha, random_topics
+from analysis.methods.sequential_lda.posterior import Posterior, infer
+from analysis.methods.sequential_lda.topics.protocol import StatisticalTopics, Topics
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def run_stochastic_em(
     of each batch scaled to all tasks, and may fall.
     """
     rng = np.random.default_rng(seed.spawn(1)[0])
-    topics, alpha = first_topics(problem, seed), problem.alpha
+    topics, alpha = random_topics(problem, rng), problem.alpha
     batches = _batches(problem.corpus, pace.batch_tasks, rng)
     prepared = [topics.prepare(corpus.sequences) for _, corpus in batches]
     n_tasks = problem.corpus.n_tasks

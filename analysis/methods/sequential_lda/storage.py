@@ -1,7 +1,5 @@
 """Models on disk: parameters in model.npz, everything else in model.json; nothing pickled."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Sequence
@@ -11,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from .mixtures import TaskMixtures
-from .space import Alphabet, RealSpace, Space
-from .topics.registry import family, settings_of
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.space import Alphabet, RealSpace, Space
+from analysis.methods.sequential_lda.topics.registry import family, settings_of
 
 VERSION = 1
 PREFIX = "topics."

@@ -1,21 +1,22 @@
 """Tasks drawn from planted topics, with the truth kept beside them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from .arrays import FloatArray
-from .mixtures import TaskMixtures
-from .space import Alphabet, RealSpace
-from .topics.contexts import Contexts
-from .topics.halting import Halting
-from .topics.kalman import KalmanSettings, KalmanTopics
-from .topics.markov import MarkovSettings, MarkovTopics
-from .topics.protocol import Topics
-from .topics.smoothing import System
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.space import Alphabet, RealSpace
+from analysis.methods.sequential_lda.topics.contexts import Contexts
+from analysis.methods.sequential_lda.topics.gaussian import GaussianSettings, GaussianTopics
+from analysis.methods.sequential_lda.topics.hmm import HMMSettings, HMMTopics
+from analysis.methods.sequential_lda.topics.kalman import KalmanSettings, KalmanTopics
+from analysis.methods.sequential_lda.topics.lengths import Halting
+from analysis.methods.sequential_lda.topics.markov import MarkovSettings, MarkovTopics
+from analysis.methods.sequential_lda.topics.protocol import Topics
+from analysis.methods.sequential_lda.topics.smoothing import System
+from analysis.methods.sequential_lda.topics.state_chains import StateChains
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,40 @@ class Planted:
         space = RealSpace(2, True, (0.0, 0.0), (1.0, 1.0))
         halting = Halting(np.full(n_topics, halt), 0.0, True)
         return cls(KalmanTopics(space, KalmanSettings(2), system, halting), n_topics, alpha)
+
+    @classmethod
+    def hidden(
+        cls,
+        n_topics: int,
+        n_symbols: int,
+        *,
+        n_states: int = 3,
+        halt: float = 0.1,
+        alpha: float = 0.3,
+        seed: int = 0,
+    ) -> Self:
+        """Hidden Markov models whose states stay for long and show few symbols."""
+        rng = np.random.default_rng(seed)
+        space = Alphabet(tuple(range(n_symbols)))
+        stay = 0.7 * np.eye(n_states)
+        moves = stay + 0.3 * rng.dirichlet(np.ones(n_states), size=(n_topics, n_states))
+        starts = rng.dirichlet(np.ones(n_states), size=n_topics)
+        chains = StateChains(starts, moves, np.full((n_topics, n_states), halt), 0.0, True)
+        emissions = rng.dirichlet(np.full(n_symbols, 0.3), size=(n_topics, n_states))
+        settings = HMMSettings(n_states=n_states, pseudo_count=0.0)
+        topics = HMMTopics(space, settings, chains, emissions, np.zeros(n_symbols))
+        return cls(topics, n_topics, alpha)
+
+    @classmethod
+    def clouds(cls, n_topics: int, *, halt: float = 0.1, alpha: float = 0.3, seed: int = 0) -> Self:
+        """Points of the plane from normal distributions that overlap."""
+        rng = np.random.default_rng(seed)
+        space = RealSpace(2, True, (0.0, 0.0), (1.0, 1.0))
+        halting = Halting(np.full(n_topics, halt), 0.0, True)
+        covariances = np.tile(0.5 * np.eye(2), (n_topics, 1, 1))
+        means = rng.normal(0.0, 1.0, (n_topics, 2))
+        topics = GaussianTopics(space, GaussianSettings(), means, covariances, halting)
+        return cls(topics, n_topics, alpha)
 
     def draw(
         self, n_tasks: int, n_sequences: int, *, n_test: int = 20, seed: int = 0

@@ -1,15 +1,13 @@
 """The sequences of the data that show best what each topic does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .corpus import Tasks, build_corpus
-from .mixtures import TaskMixtures
-from .prediction import topic_shares
+from analysis.methods.sequential_lda.corpus import Tasks, build_corpus
+from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.prediction import topic_shares
 
 
 @dataclass(frozen=True)

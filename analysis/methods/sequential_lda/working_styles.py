@@ -4,8 +4,6 @@ Descriptions of work, not of people: every number comes with its interval, too l
 to be too little, and the notes say what to look at, never what to think of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -15,13 +13,12 @@ import numpy as np
 from scipy.stats import beta
 
 from analysis.errors import AnalysisError
-
-from .arrays import FloatArray
-from .choosing import choose_n_topics
-from .corpus import build_corpus
-from .model import SequentialLDA
-from .prediction import topic_shares
-from .typical import TypicalSequence, typical_sequences
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import build_corpus
+from analysis.methods.sequential_lda.model import SequentialLDA
+from analysis.methods.sequential_lda.model_selection import choose_n_topics
+from analysis.methods.sequential_lda.prediction import topic_shares
+from analysis.methods.sequential_lda.typical import TypicalSequence, typical_sequences
 
 FEWEST = 8  # sequences below which a mixture is not described
 CANDIDATES = (1, 2, 3, 4, 5)

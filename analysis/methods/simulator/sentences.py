@@ -1,9 +1,10 @@
-"""One label a token, from spans or tags of a sentence."""
+"""One label per token, from spans or tags of a sentence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from analysis.errors import AnalysisError
+from mtl_engine.kinds import KINDS
 
 
 class Labelled(Protocol):
@@ -21,10 +22,12 @@ def token_labels(sentence: Labelled, layer: str) -> list[str]:
         known = ", ".join(sentence.layers) or "none"
         raise AnalysisError(f"A sentence has no layer '{layer}'. Known: {known}.")
     found = sentence.layers[layer]
-    if found.kind == "tags":
-        return list(found.value)
-    if found.kind != "spans":
-        raise AnalysisError(f"Layer '{layer}' is of kind {found.kind}: use spans or tags.")
+    kind = KINDS[found.kind]
+    if kind.labels_on != "words":
+        fitting = " or ".join(k.name for k in KINDS.annotated() if k.labels_on == "words")
+        raise AnalysisError(f"Layer '{layer}' is of kind {found.kind}: use {fitting}.")
+    if not kind.marks_spans:
+        return kind.labels_of(found.value)
     tags = ["O"] * len(sentence.tokens)
     for start, end, label in sorted(found.value, key=lambda s: (s[0] - s[1], s[0])):
         if all(tag == "O" for tag in tags[start:end]):  # of overlapping spans the longest

@@ -1,10 +1,19 @@
 """Which tasks help or hurt each other: linear surrogates of multi-task training (paper 002)."""
 
-from analysis.surrogate.fitting import METHODS, Surrogate, bootstrap_thetas, fit_surrogate
-from analysis.surrogate.judging import SurrogateQuality, judge_held_out
-from analysis.surrogate.linear_model import LinearTasks, linear_tasks
-from analysis.surrogate.sampling import all_subsets, sample_subsets
-from analysis.surrogate.selecting import Selection, select_by_sweep
+from analysis.methods.surrogate.evaluation import SurrogateQuality, judge_held_out
+from analysis.methods.surrogate.linear_model import LinearTasks, linear_tasks
+from analysis.methods.surrogate.regression import (
+    METHODS,
+    Surrogate,
+    bootstrap_thetas,
+    fit_surrogate,
+)
+from analysis.methods.surrogate.subsets import (
+    Selection,
+    all_subsets,
+    sample_subsets,
+    select_by_sweep,
+)
 
 __all__ = [
     "METHODS",

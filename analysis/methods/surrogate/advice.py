@@ -100,7 +100,7 @@ def advise(
     cheaper, in units of loss. ``on_progress`` may raise to stop. Fewer than two tasks with enough
     labels give advice without effects; ``in_words`` then says so.
     """
-    from analysis.surrogate.advising import measure_advice
+    from analysis.methods.surrogate.estimation import measure_advice
 
     return measure_advice(
         examples,

@@ -9,18 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.surrogate.advice import Advice, Effect, Method, Progress, Target
-from analysis.surrogate.groups import Group, closed, task_groups
-from analysis.surrogate.trainings import Split, estimated_losses, only_labels, trained_scores
+from analysis.methods.surrogate.advice import Advice, Effect, Method, Progress, Target
+from analysis.methods.surrogate.groups import Group, closed, task_groups
+from analysis.methods.surrogate.trainings import (
+    Split,
+    estimated_losses,
+    only_labels,
+    trained_scores,
+)
 from mtl_engine.config import EngineConfig
-from mtl_engine.metrics import MAIN_SCORE
+from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec
 
 Floats = NDArray[np.float64]
 LEAST_LABELLED = 40  # sentences that a task needs to say anything about it
 HELD_OUT = 0.3
 N_BOOTSTRAP = 1000
-METRICS = {"f1": "F1", "accuracy": "accuracy", "las": "LAS"}
 
 
 def measure_advice(
@@ -35,7 +39,7 @@ def measure_advice(
     on_progress: Progress,
     cache_dir: Path | str | None,
 ) -> Advice:
-    """Return the advice of ``analysis.surrogate.advice.advise``."""
+    """Return the advice of ``analysis.methods.surrogate.advice.advise``."""
     _check(method, n_subsets, subset_size, seeds)
     started = time.process_time()
     counts = {task.name: sum(task.name in e.labels for e in examples) for task in tasks}
@@ -149,7 +153,7 @@ def _target(
     sign = -1 if method == "gradients" else 1
     return Target(
         task=task.name,
-        metric="loss" if method == "gradients" else METRICS[MAIN_SCORE[task.kind]],
+        metric="loss" if method == "gradients" else KINDS[task.kind].metric_title,
         alone=sign * float(points[:, alone, number].mean()),
         together=sign * float(points[:, together, number].mean()),
         n_labelled=counts[task.name],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.errors import AnalysisError
-from analysis.surrogate.fitting import Floats, Surrogate
+from analysis.methods.surrogate.regression import Floats, Surrogate
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.surrogate.sampling import sample_subsets
+from analysis.methods.surrogate.subsets import sample_subsets
 from mtl_engine.types import TaskSpec
 
 Group = tuple[int, ...]  # numbers of tasks, ascending

@@ -1,11 +1,14 @@
-"""Subsets of source tasks to train on: distinct and of one size."""
+"""Subsets of source tasks: drawn to train on, and how many of the most helpful to take."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from analysis.errors import AnalysisError
+from analysis.methods.surrogate.regression import Surrogate
 
 Subset = tuple[int, ...]
 
@@ -36,3 +39,33 @@ def _check(n_tasks: int, size: int) -> None:
             f"Subsets of {size} cannot be drawn from {n_tasks} tasks: use a size from 1 to "
             f"{n_tasks}."
         )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen source tasks, their loss, and every size that was tried."""
+
+    tasks: tuple[int, ...]
+    loss: float
+    tried: tuple[tuple[int, float], ...]  # (number of tasks, loss)
+
+
+def select_by_sweep(surrogate: Surrogate, measure: Callable[[Sequence[int]], float]) -> Selection:
+    """Return the best of the 0, 1, 2, 4, ... k most helpful tasks by measured loss.
+
+    ``measure`` trains the target with the tasks and returns its loss on development data, a mean
+    over seeds; it is called once for each size.
+    """
+    order = [int(i) for i in np.argsort(surrogate.theta, kind="stable")]
+    tried = [(size, measure(order[:size])) for size in _sizes(len(order))]
+    size, loss = min(tried, key=lambda pair: pair[1])
+    return Selection(tuple(order[:size]), loss, tuple(tried))
+
+
+def _sizes(k: int) -> list[int]:
+    sizes = [0]
+    size = 1
+    while size < k:
+        sizes.append(size)
+        size *= 2
+    return [*sizes, k]

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from analysis.surrogate.groups import Group
-from analysis.surrogate.linearised import Linearised, Sketch, from_losses, solve
+from analysis.methods.surrogate.groups import Group
+from analysis.methods.surrogate.linearised import Linearised, Sketch, from_losses, solve
 from mtl_engine.config import EngineConfig
 from mtl_engine.evaluation import evaluate
 from mtl_engine.examples import read_examples

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.bandit import MTLBandit
 from analysis.errors import AnalysisError
-from analysis.policies import (
+from analysis.methods.policies import (
     Exp3S,
     PolicyLog,
     RewardScaler,
     learn_policy,
     random_policy,
 )
+from analysis.methods.policies.bandit import MTLBandit
 
 Floats = NDArray[np.float64]
 POLICIES = ("RANDOM", "EXP3.S", "LEARNED", "ORACLE")

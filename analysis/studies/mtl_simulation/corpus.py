@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.mtl_simulation.scoring import GoldChunks, gold_chunks
-from analysis.simulator import to_io
+from analysis.methods.simulator import to_io
+from analysis.studies.mtl_simulation.scoring import GoldChunks, gold_chunks
 
 Ints = NDArray[np.int64]
 PADDING = 0  # the word beyond a sentence's ends

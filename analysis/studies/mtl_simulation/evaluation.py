@@ -1,18 +1,23 @@
-"""The F1 of the real task on a text that is prepared once and judged by many models."""
+"""The F1 of the real task on a text that is prepared once and read by many models."""
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from analysis.mtl_simulation.corpus import Ints, TaggedText
-from analysis.mtl_simulation.model import Parameters, encode_words, project_words, task_logits
-from analysis.mtl_simulation.scoring import chunk_f1
+from analysis.studies.mtl_simulation.corpus import Ints, TaggedText
+from analysis.studies.mtl_simulation.model import (
+    Parameters,
+    encode_words,
+    project_words,
+    task_logits,
+)
+from analysis.studies.mtl_simulation.scoring import chunk_f1
 
 TOKENS_AT_ONCE = 256  # over all models of a stack: gates stay in the processor's cache
 
 
-class Judge:
+class ChunkEvaluator:
     """Predicts the first task of a stack on one text; each word is projected once."""
 
     def __init__(self, text: TaggedText, context: int) -> None:

@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from analysis.errors import AnalysisError
-from analysis.mtl_simulation.corpus import TaggedCorpus, draw_tokens
-from analysis.mtl_simulation.judging import Judge
-from analysis.mtl_simulation.model import Shape
-from analysis.mtl_simulation.training import UNLABELLED, Problem, Training, train
-from analysis.simulator import simulate_tasks
+from analysis.methods.simulator import simulate_tasks
+from analysis.studies.mtl_simulation.corpus import TaggedCorpus, draw_tokens
+from analysis.studies.mtl_simulation.evaluation import ChunkEvaluator
+from analysis.studies.mtl_simulation.model import Shape
+from analysis.studies.mtl_simulation.training import UNLABELLED, Problem, Training, train
 
 Floats = NDArray[np.float64]
+Draws = Literal["own", "same"]
+MOST_TASKS = 1000  # keeps the draws of one seed apart from those of the next
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,11 @@ class Cell:
     n_tasks: int
     alpha: float
     n_synthetic: int = 0  # labelled tokens of each simulated task; 0 = n, balanced
+    draws: Draws = "own"  # each task labels tokens of its own, or all the same ones
 
     def __post_init__(self) -> None:
+        if self.draws not in get_args(Draws):
+            raise AnalysisError(f"draws is '{self.draws}'; allowed: {', '.join(get_args(Draws))}.")
         if self.n < 1:
             raise AnalysisError(f"n is {self.n}: the real task needs labelled tokens.")
         if not 0 <= self.alpha <= 1:
@@ -53,7 +59,7 @@ class Outcome:
 
 
 @dataclass
-class Laboratory:
+class ExperimentData:
     """A corpus with all that its cells share; single-task results are kept, not trained again."""
 
     corpus: TaggedCorpus
@@ -63,12 +69,12 @@ class Laboratory:
 
     def __post_init__(self) -> None:
         self.windows = self.corpus.train.windows(self.context)
-        self.dev = Judge(self.corpus.dev, self.context)
-        self.test = Judge(self.corpus.test, self.context)
+        self.dev = ChunkEvaluator(self.corpus.dev, self.context)
+        self.test = ChunkEvaluator(self.corpus.test, self.context)
 
 
 def run_cell(
-    laboratory: Laboratory,
+    data: ExperimentData,
     cell: Cell,
     shape: Shape,
     training: Training,
@@ -77,14 +83,14 @@ def run_cell(
     stops_early: bool = True,
 ) -> Outcome:
     """Return the scores of a cell for these seeds, all trained as one stack."""
-    drawn = [draw_problem(laboratory, cell, seed) for seed in seeds]
+    drawn = [draw_problem(data, cell, seed) for seed in seeds]
     alone = [_alone(problem, cell.n) for problem, _, _ in drawn]
     key = (cell.n, shape, training, tuple(seeds), stops_early)
-    if key not in laboratory.singles:
-        laboratory.singles[key] = _scores(laboratory, alone, shape, training, stops_early)
-    f1_single, epochs_single = laboratory.singles[key]
+    if key not in data.singles:
+        data.singles[key] = _scores(data, alone, shape, training, stops_early)
+    f1_single, epochs_single = data.singles[key]
     together = [problem for problem, _, _ in drawn]
-    f1_multi, epochs_multi = _scores(laboratory, together, shape, training, stops_early)
+    f1_multi, epochs_multi = _scores(data, together, shape, training, stops_early)
     return Outcome(
         f1_single,
         f1_multi,
@@ -95,20 +101,48 @@ def run_cell(
     )
 
 
-def draw_problem(laboratory: Laboratory, cell: Cell, seed: int) -> tuple[Problem, float, float]:
+def draw_problem(data: ExperimentData, cell: Cell, seed: int) -> tuple[Problem, float, float]:
     """Return a seed's tokens with the labels of every task, and both AMIs.
 
     The real task has labels on the first n tokens; smaller draws of one seed begin larger ones.
     """
+    draw = _draw_own if cell.draws == "own" else _draw_same
+    return draw(data, cell, seed)
+
+
+def _draw_same(data: ExperimentData, cell: Cell, seed: int) -> tuple[Problem, float, float]:
+    """Return one draw of tokens that all tasks label."""
     n_drawn = max(cell.n, cell.n_synthetic)
-    tokens = draw_tokens(laboratory.corpus.train, n_drawn, np.random.default_rng(seed))
-    real = laboratory.corpus.train.labels[tokens]
+    tokens = draw_tokens(data.corpus.train, n_drawn, np.random.default_rng(seed))
+    real = data.corpus.train.labels[tokens]
     present = np.unique(real)
     tasks = simulate_tasks(real, [cell.alpha] * (cell.n_tasks - 1), seed=seed)
     first = np.where(np.arange(n_drawn) < cell.n, real, UNLABELLED)
     labels = np.vstack([first, present[tasks.labels]])
-    problem = Problem(laboratory.windows[tokens], labels, seed)
+    problem = Problem(data.windows[tokens], labels, seed)
     return problem, float(tasks.ami_max.mean()), float(tasks.ami_arithmetic.mean())
+
+
+def _draw_own(data: ExperimentData, cell: Cell, seed: int) -> tuple[Problem, float, float]:
+    """Return a draw of tokens for each task, drawn apart from the others: they may overlap.
+
+    A batch mixes the tokens of all tasks, each labelled for its own task alone.
+    """
+    text = data.corpus.train
+    tokens = [draw_tokens(text, cell.n, np.random.default_rng(seed))]
+    labels, information = [text.labels[tokens[0]]], []
+    for number in range(1, cell.n_tasks):
+        drawn = draw_tokens(text, cell.n_synthetic or cell.n, np.random.default_rng([seed, number]))
+        task = simulate_tasks(text.labels[drawn], [cell.alpha], seed=seed * MOST_TASKS + number)
+        tokens.append(drawn)
+        labels.append(np.unique(text.labels[drawn])[task.labels[0]])
+        information.append((task.ami_max[0], task.ami_arithmetic[0]))
+    owner = np.repeat(np.arange(cell.n_tasks), [len(part) for part in tokens])
+    is_own = owner == np.arange(cell.n_tasks)[:, None]  # (t, all tokens)
+    masked = np.where(is_own, np.concatenate(labels), UNLABELLED)
+    ami_max, ami_arithmetic = np.mean(information, axis=0)
+    problem = Problem(data.windows[np.concatenate(tokens)], masked, seed)
+    return problem, float(ami_max), float(ami_arithmetic)
 
 
 def _alone(problem: Problem, n: int) -> Problem:
@@ -116,13 +150,13 @@ def _alone(problem: Problem, n: int) -> Problem:
 
 
 def _scores(
-    laboratory: Laboratory,
+    data: ExperimentData,
     problems: Sequence[Problem],
     shape: Shape,
     training: Training,
     stops_early: bool,
 ) -> tuple[Floats, NDArray[np.int64]]:
     shaped = replace(shape, n_tasks=len(problems[0].labels))
-    dev = laboratory.dev if stops_early else None
-    trained = train(problems, laboratory.vectors, shaped, training, dev=dev)
-    return laboratory.test.scores(trained.parameters, laboratory.vectors), trained.epochs
+    dev = data.dev if stops_early else None
+    trained = train(problems, data.vectors, shaped, training, dev=dev)
+    return data.test.scores(trained.parameters, data.vectors), trained.epochs

@@ -1,4 +1,4 @@
-"""Formulas found in a study beside the paper's, all judged on the same cells held out."""
+"""Formulas found in a study beside the paper's, all scored on the same cells held out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.formulas import (
+from analysis.methods.formulas import (
     Discovery,
     Expression,
     Formula,
@@ -14,9 +14,9 @@ from analysis.formulas import (
     discover_repeatedly,
     power_law_baseline,
 )
-from analysis.formulas.holding_out import hold_out, mean_errors
-from analysis.formulas.published import published
-from analysis.mtl_simulation.cells import with_single_tasks
+from analysis.methods.formulas.held_out import hold_out, mean_errors
+from analysis.methods.formulas.published import published
+from analysis.studies.mtl_simulation.cells import with_single_tasks
 
 Floats = NDArray[np.float64]
 HELD_OUT = 0.2
@@ -47,7 +47,7 @@ UNBALANCED = (
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredFormula:
     """A formula with its mean squared errors, F1 in [0, 1]."""
 
     words: str  # what it is, or the size of a formula of the front
@@ -63,8 +63,8 @@ class Finding:
     question: Question
     n_cells: int
     ranges: dict[str, tuple[float, float]]
-    judged: tuple[Judged, ...]
-    front: tuple[Judged, ...]  # size against error, the smallest first
+    scored: tuple[ScoredFormula, ...]
+    front: tuple[ScoredFormula, ...]  # size against error, the smallest first
     forms: dict[str, int]  # how many seeds found each form
 
 
@@ -89,10 +89,10 @@ def findings(
             seeds=seeds,
             population=population,
         )
-        yield _judge(question, found, inputs, rows["f1"], kept, held)
+        yield _evaluate(question, found, inputs, rows["f1"], kept, held)
 
 
-def _judge(
+def _evaluate(
     question: Question,
     found: Discovery,
     inputs: Floats,
@@ -110,14 +110,14 @@ def _judge(
         ("constant", constant_baseline(y, names)),
     ]
     sizes = [(str(f.complexity), f.expression) for f in worth_showing(found.front)]
-    judged, front = (
+    scored, front = (
         tuple(
-            Judged(words, expression, *mean_errors(expression, inputs, outputs, kept, held))
+            ScoredFormula(words, expression, *mean_errors(expression, inputs, outputs, kept, held))
             for words, expression in listed
         )
         for listed in (candidates, sizes)
     )
-    return Finding(question, len(outputs), found.ranges, judged, front, found.frequency)
+    return Finding(question, len(outputs), found.ranges, scored, front, found.frequency)
 
 
 def choose(front: Sequence[Formula], n: int) -> Formula:

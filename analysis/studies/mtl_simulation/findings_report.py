@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.mtl_simulation.cells import SimulatedRun
-from analysis.mtl_simulation.findings import Finding
 from analysis.report.figures import draw_curves
 from analysis.report.statistics import Mean, mean_with_interval
+from analysis.studies.mtl_simulation.cells import SimulatedRun
+from analysis.studies.mtl_simulation.findings import Finding
 
 ALONE = "alone"
 Points = dict[str, list[tuple[float, float]]]  # line -> (x, F1) of single runs
@@ -25,9 +25,9 @@ def as_markdown(finding: Finding) -> str:
         "| | F1 in [0, 1] | MSE | MSE held out |",
         "|---|---|---|---|",
     ]
-    for judged in finding.judged:
+    for scored in finding.scored:
         lines.append(
-            f"| {judged.words} | `{judged.expression}` | {judged.mse:.5f} | {judged.held_out:.5f} |"
+            f"| {scored.words} | `{scored.expression}` | {scored.mse:.5f} | {scored.held_out:.5f} |"
         )
     forms = [f"`{form}` ({n})" for form, n in list(finding.forms.items())[:3]]
     lines += ["", f"Forms most often on the front (seeds): {', '.join(forms)}.", ""]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from analysis.errors import AnalysisError
-from analysis.mtl_simulation.lstm import centre_states
+from analysis.studies.mtl_simulation.lstm import centre_states
 
 Parameters = dict[str, Tensor]
 LEAST = {"units": 1, "dense_units": 1, "shared_layers": 0, "private_layers": 0, "context": 0}

@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from analysis.errors import AnalysisError
-from analysis.mtl_simulation.corpus import Ints
-from analysis.mtl_simulation.judging import Judge
-from analysis.mtl_simulation.model import (
+from analysis.studies.mtl_simulation.corpus import Ints
+from analysis.studies.mtl_simulation.evaluation import ChunkEvaluator
+from analysis.studies.mtl_simulation.model import (
     Parameters,
     Shape,
     encode,
@@ -67,7 +67,7 @@ def train(
     shape: Shape,
     training: Training,
     *,
-    dev: Judge | None = None,
+    dev: ChunkEvaluator | None = None,
 ) -> Trained:
     """Return one trained model for each problem; all learn in step, each in its own order.
 

@@ -2,18 +2,15 @@
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from analysis.kinds.active_learning import engine_config, feature_cache
-from analysis.kinds.policy import fingerprint
-from analysis.kinds.task_sources import TaskSource
-from analysis.policies.scores import SCORES
-from analysis.policies.trained import (
+from analysis.data.glue import TaskSource
+from analysis.studies.policy.scores import SCORES
+from analysis.studies.policy.study import PolicyStudySettings, fingerprint
+from analysis.studies.policy.trained import (
     Exp3Settings,
     TextTasks,
     Training,
@@ -21,7 +18,8 @@ from analysis.policies.trained import (
     named_policy,
     train_with,
 )
-from analysis.sweep.kinds import Row
+from analysis.sweep.registry import Row
+from config.home import home, replaced_file
 from mtl_engine.evaluation import evaluate
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel
@@ -32,18 +30,16 @@ DEV_SEED = 0  # the same dev sentences for every run
 
 
 def run_policy(
-    settings: Mapping[str, Any], seed: int, sources: Sequence[TaskSource]
+    settings: PolicyStudySettings, seed: int, sources: Sequence[TaskSource]
 ) -> Iterator[Row]:
     """Yield the scores along one training, then the last of them with the share of each task."""
     data = _drawn(sources, seed)
-    if settings["policy"] == "LEARNED":
+    if settings.policy == "LEARNED":
         log = _random_log(settings, seed, sources, data)
-        learned = learn_from(
-            [log], data.names, entropy_weight=settings["entropy_weight"], seed=seed
-        )
+        learned = learn_from([log], data.names, entropy_weight=settings.entropy_weight, seed=seed)
         training = _train(settings, seed, sources, data, FixedPolicy(learned.probabilities))
     else:
-        training = _train(settings, seed, sources, data, settings["policy"])
+        training = _train(settings, seed, sources, data, settings.policy)
     for step, scores in training.curve:
         yield {"step": step, **scores}
     shares = {
@@ -54,7 +50,7 @@ def run_policy(
 
 
 def _random_log(
-    settings: Mapping[str, Any], seed: int, sources: Sequence[TaskSource], data: TextTasks
+    settings: PolicyStudySettings, seed: int, sources: Sequence[TaskSource], data: TextTasks
 ) -> list[str]:
     """Return the log of the RANDOM training of this seed, which runs share once it is made."""
     kept = _log_file(settings, seed)
@@ -63,15 +59,16 @@ def _random_log(
     return kept.read_text(encoding="utf-8").splitlines()
 
 
-def _log_file(settings: Mapping[str, Any], seed: int) -> Path:
-    same = {k: v for k, v in settings.items() if k not in ("policy", "entropy_weight")}
+def _log_file(settings: PolicyStudySettings, seed: int) -> Path:
+    values = settings.to_dict()
+    same = {k: v for k, v in values.items() if k not in ("policy", "entropy_weight")}
     key = json.dumps([same, seed, fingerprint(settings)], sort_keys=True)
     name = hashlib.sha256(key.encode()).hexdigest()[:20]
-    return feature_cache().parent / "policy_logs" / f"{name}.jsonl"
+    return home().policy_logs / f"{name}.jsonl"
 
 
 def _train(
-    settings: Mapping[str, Any],
+    settings: PolicyStudySettings,
     seed: int,
     sources: Sequence[TaskSource],
     data: TextTasks,
@@ -83,17 +80,17 @@ def _train(
         scores = {s.task.name: _score(model, s, part) for s, part in zip(sources, dev, strict=True)}
         return {**scores, "mean": float(np.mean(list(scores.values())))}
 
-    chosen = Exp3Settings(settings["eta"], settings["epsilon"])
+    chosen = Exp3Settings(settings.eta, settings.epsilon)
     drawn_by = (
         named_policy(policy, data, seed=seed, exp3=chosen) if isinstance(policy, str) else policy
     )
     training = train_with(
         data,
         drawn_by,
-        engine_config({**settings, "policy": "uniform"}, seed),
+        settings.engine_config(seed=seed),
         measure,
-        n_points=settings["n_points"],
-        cache_dir=feature_cache(),
+        n_points=settings.n_points,
+        cache_dir=home().features,
     )
     if policy == "RANDOM":
         _keep_log(training.log, _log_file(settings, seed))
@@ -102,14 +99,13 @@ def _train(
 
 def _keep_log(lines: Sequence[str], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{os.getpid()}")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(path)
+    with replaced_file(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())
 
 
 def _score(model: MultiTaskModel, source: TaskSource, dev: Sequence[Example]) -> float:
     name = source.task.name
-    result = evaluate(model, dev, features=open_features(model.encoder, feature_cache()))[name]
+    result = evaluate(model, dev, features=open_features(model.encoder, home().features))[name]
     if not source.score:
         return result.main
     gold = [example.labels[name] for example in dev]

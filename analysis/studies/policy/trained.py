@@ -1,6 +1,5 @@
 """Policies at work: a multi-task model trained with tasks drawn by each of them (4.2)."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,18 +8,19 @@ import numpy as np
 from torch import Tensor
 
 from analysis.errors import AnalysisError
-from analysis.policies.baselines import random_policy, size_policy
-from analysis.policies.exp3s import Exp3S
-from analysis.policies.learning import LearnedPolicy, search_policy
-from analysis.policies.logs import read_log
-from analysis.policies.rewards import RewardScaler
+from analysis.methods.policies.baselines import random_policy, size_policy
+from analysis.methods.policies.exp3s import Exp3S
+from analysis.methods.policies.logs import read_log
+from analysis.methods.policies.off_policy import LearnedPolicy, search_policy
+from analysis.methods.policies.rewards import RewardScaler
+from analysis.studies.policy.study import POLICIES
+from mtl_engine.active_learning.train import log_line
 from mtl_engine.config import EngineConfig
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.policies import BanditPolicy, FixedPolicy, TaskPolicy
 from mtl_engine.training import End, Step, train
 from mtl_engine.types import Example, TaskSpec
 
-POLICIES = ("RANDOM", "TASK SIZE", "EXP3.S", "LEARNED")
 ITERATIONS = 50  # of the search, as in the paper's experiment on text
 Measure = Callable[[MultiTaskModel], Mapping[str, float]]
 
@@ -76,7 +76,7 @@ def train_with(
         if isinstance(event, Step):
             assert event.probabilities is not None, "a policy draws every step"
             found.probabilities = event.probabilities
-            found.log.append(_log_line(event))
+            found.log.append(log_line(event).rstrip())
             if event.step in _points(event.n_steps, n_points)[:-1]:
                 kept[event.step] = event.snapshot().weights
         elif isinstance(event, End):
@@ -126,8 +126,3 @@ def _measured(
     for step, weights in [*kept.items(), (last, final)]:
         model.load_state_dict(weights)
         yield step, measure(model)
-
-
-def _log_line(step: Step) -> str:
-    row = {"tasks": step.tasks, "probabilities": step.probabilities, "losses": dict(step.losses)}
-    return json.dumps(row)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
 from analysis.errors import AnalysisError
-from analysis.surrogate.linearised import Linearised, Sketch, from_losses
+from analysis.methods.surrogate.linearised import Linearised, Sketch, from_losses
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,25 @@
 """Runs of the study kind ``surrogate``: one way to choose the source tasks of one target."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.kinds.feature_worlds import Ints, Pool
-from analysis.surrogate.choosing import Sampling, choose
-from analysis.surrogate.network import Network, NetworkSettings, mean_loss, outputs
-from analysis.surrogate.worlds import FeatureWorld
-from analysis.sweep.kinds import Row
+from analysis.studies.surrogate.network import Network, NetworkSettings, mean_loss, outputs
+from analysis.studies.surrogate.source_selection import Sampling, choose
+from analysis.studies.surrogate.study import SurrogateStudySettings
+from analysis.studies.surrogate.tabular_tasks import Ints, Pool
+from analysis.studies.surrogate.transfer_problem import TransferProblem
+from analysis.sweep.registry import Row
 
 
-def run_surrogate(settings: Mapping[str, Any], seed: int, pool: Pool) -> Iterator[Row]:
+def run_surrogate(settings: SurrogateStudySettings, seed: int, pool: Pool) -> Iterator[Row]:
     """Yield what a target scores with the source tasks that one way of choosing leads to."""
-    world, test = _world(settings, pool, seed)
-    sampling = Sampling(settings["n_subsets"], settings["subset_size"], settings["n_seeds"])
-    choice = choose(world, settings["choice"], sampling, seed=seed)
-    networks = [world.train(choice.sources, seed=1000 + i) for i in range(settings["n_seeds"])]
-    scores = [_scores(network, pool, settings["target"], test) for network in networks]
+    problem, test = _problem(settings, pool, seed)
+    sampling = Sampling(settings.n_subsets, settings.subset_size, settings.n_seeds)
+    choice = choose(problem, settings.choice, sampling, seed=seed)
+    networks = [problem.train(choice.sources, seed=1000 + i) for i in range(settings.n_seeds)]
+    scores = [_scores(network, pool, settings.target, test) for network in networks]
     final = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
     final["n_sources"] = len(choice.sources)
     if choice.quality is not None:
@@ -27,27 +27,29 @@ def run_surrogate(settings: Mapping[str, Any], seed: int, pool: Pool) -> Iterato
     yield {"final": final}
 
 
-def _world(settings: Mapping[str, Any], pool: Pool, seed: int) -> tuple[FeatureWorld, Ints]:
-    """Return the target's world and its test examples: train, dev and test drawn by the seed."""
-    target = settings["target"]
+def _problem(
+    settings: SurrogateStudySettings, pool: Pool, seed: int
+) -> tuple[TransferProblem, Ints]:
+    """Return the target's problem and its test examples: train, dev and test drawn by the seed."""
+    target = settings.target
     if target not in pool.parts:
         raise AnalysisError(f"No task '{target}'. Known: {', '.join(sorted(pool.parts))}.")
     rows = np.random.default_rng(seed).permutation(pool.parts[target])
-    n, m = settings["n_target"], settings["n_dev"]
+    n, m = settings.n_target, settings.n_dev
     if len(rows) <= n + m:
         raise AnalysisError(
             f"'{target}' has {len(rows)} examples: {n} to train and {m} to develop on leave none "
             "to test on."
         )
     names = tuple(name for name in pool.parts if name != target)
-    world = FeatureWorld(
+    problem = TransferProblem(
         pool.task(target, rows[:n]),
         pool.task(target, rows[n : n + m]),
         tuple(pool.task(name, pool.parts[name]) for name in names),
         names,
-        NetworkSettings(hidden=settings["hidden"], n_steps=settings["n_steps"]),
+        NetworkSettings(hidden=settings.hidden, n_steps=settings.n_steps),
     )
-    return world, rows[n + m :]
+    return problem, rows[n + m :]
 
 
 def _scores(network: Network, pool: Pool, target: str, test: Ints) -> dict[str, float]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.surrogate.fitting import Surrogate, fit_surrogate
-from analysis.surrogate.judging import SurrogateQuality, judge_held_out
-from analysis.surrogate.sampling import Subset, sample_subsets
-from analysis.surrogate.selecting import select_by_sweep
-from analysis.surrogate.worlds import FeatureWorld, estimated_losses
+from analysis.methods.surrogate.evaluation import SurrogateQuality, judge_held_out
+from analysis.methods.surrogate.regression import Surrogate, fit_surrogate
+from analysis.methods.surrogate.subsets import Subset, sample_subsets, select_by_sweep
+from analysis.studies.surrogate.study import CHOICES
+from analysis.studies.surrogate.transfer_problem import TransferProblem, estimated_losses
 
-CHOICES = ("STL", "all", "selected", "estimated", "pairwise")
 HELD_OUT = 0.2
 
 
@@ -33,14 +32,14 @@ class Choice:
     quality: SurrogateQuality | None = None
 
 
-def choose(world: FeatureWorld, name: str, sampling: Sampling, *, seed: int) -> Choice:
+def choose(problem: TransferProblem, name: str, sampling: Sampling, *, seed: int) -> Choice:
     """Return the sources that one way chooses, judged by development loss alone.
 
     ``selected`` and ``estimated`` fit an anchored surrogate, to trained and to estimated losses of
     subsets; ``pairwise`` ranks sources by the loss with each of them alone. All three then try the
     0, 1, 2, 4, ... best.
     """
-    k = len(world.sources)
+    k = len(problem.sources)
     if name == "STL":
         return Choice(())
     if name == "all":
@@ -48,7 +47,7 @@ def choose(world: FeatureWorld, name: str, sampling: Sampling, *, seed: int) -> 
     seeds = [seed * sampling.n_seeds + i for i in range(sampling.n_seeds)]
 
     def measure(subset: Sequence[int]) -> float:
-        return world.loss(subset, seeds=seeds)
+        return problem.loss(subset, seeds=seeds)
 
     if name == "pairwise":
         losses = np.array([measure([i]) for i in range(k)])
@@ -56,7 +55,7 @@ def choose(world: FeatureWorld, name: str, sampling: Sampling, *, seed: int) -> 
     rng = np.random.default_rng(seed)
     subsets = sample_subsets(k, min(sampling.size, k), sampling.n_subsets, rng=rng)
     if name == "estimated":
-        found = estimated_losses(world, [(), *subsets], seeds=seeds)
+        found = estimated_losses(problem, [(), *subsets], seeds=seeds)
         surrogate = fit_surrogate(subsets, found[1:], baseline=float(found[0]), n_tasks=k)
         return Choice(select_by_sweep(surrogate, measure).tasks)
     if name == "selected":

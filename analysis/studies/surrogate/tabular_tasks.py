@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from analysis.data.files import data_file
+from analysis.data.glue import read_sources, source_files
+from analysis.data.vectors import Vectors, principal, sentence_vectors
 from analysis.errors import AnalysisError
-from analysis.kinds.data_files import data_file
-from analysis.kinds.sentence_vectors import Vectors, principal, sentence_vectors
-from analysis.kinds.task_sources import read_sources, source_files
-from analysis.surrogate.network import FeatureTask
+from analysis.studies.surrogate.network import FeatureTask
+from analysis.studies.surrogate.study import SurrogateStudySettings
 from mtl_engine.config import EncoderConfig
 
 ABSTAIN = -1
@@ -47,28 +48,28 @@ class Pool:
         )
 
 
-def read_pool(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+def read_pool(settings: SurrogateStudySettings, cache_dir: Path) -> Pool:
     """Return the examples of the application that a study's settings describe."""
-    reader = READERS.get(settings["application"])
+    reader = READERS.get(settings.application)
     if reader is None:
         known = ", ".join(sorted(READERS))
-        raise AnalysisError(f"No application '{settings['application']}'. Known: {known}.")
+        raise AnalysisError(f"No application '{settings.application}'. Known: {known}.")
     return reader(settings, cache_dir)
 
 
-def pool_files(settings: Mapping[str, Any]) -> list[Path]:
+def pool_files(settings: SurrogateStudySettings) -> list[Path]:
     """Return the files that an application reads."""
-    if settings["application"] == "text":
-        return source_files(settings["sources"])
-    if settings["application"] == "weak_supervision":
-        folder = data_file(settings["folder"])
+    if settings.application == "text":
+        return source_files(settings.sources)
+    if settings.application == "weak_supervision":
+        folder = data_file(settings.folder)
         return [folder / f"{part}.jsonl" for part in ("train", "dev", "test")]
-    return [data_file(settings["table"])]
+    return [data_file(settings.table)]
 
 
-def _weak_supervision(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+def _weak_supervision(settings: SurrogateStudySettings, cache_dir: Path) -> Pool:
     """Labelling sources as tasks that vote on training sentences; gold labels as ``gold``."""
-    rows = _weak_rows(data_file(settings["folder"]), settings["n_train"])
+    rows = _weak_rows(data_file(settings.folder), settings.n_train)
     sentences = [row["text"].split() or ["."] for row in rows]
     vectors = sentence_vectors(sentences, EncoderConfig(), cache_dir)
     is_train = np.array([row["part"] == "train" for row in rows])
@@ -77,7 +78,7 @@ def _weak_supervision(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
     copies = [np.arange(len(rows))]  # a sentence appears once, and again for each vote on it
     targets = [np.array([row["label"] for row in rows])]
     parts = {"gold": np.flatnonzero(~is_train)}
-    for source in _busiest(votes, settings["min_votes"], settings["most_sources"]):
+    for source in _busiest(votes, settings.min_votes, settings.most_sources):
         voted = np.flatnonzero(votes[:, source] != ABSTAIN)
         start = sum(len(part) for part in copies)
         parts[f"source {source}"] = np.arange(start, start + len(voted))
@@ -85,7 +86,7 @@ def _weak_supervision(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
         targets.append(votes[voted, source])
     labels = np.concatenate(targets)
     return Pool(
-        principal(vectors[np.concatenate(copies)], settings["n_features"]),
+        principal(vectors[np.concatenate(copies)], settings.n_features),
         labels,
         parts,
         dict.fromkeys(parts, 0),
@@ -114,12 +115,12 @@ def _busiest(votes: Ints, least: int, most: int) -> list[int]:
     return [int(source) for source in order if counts[source] >= least][:most]
 
 
-def _text(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+def _text(settings: SurrogateStudySettings, cache_dir: Path) -> Pool:
     """Sentence tasks with their own labels and heads on the same encoder's vectors."""
     sentences: list[tuple[str, ...]] = []
     targets: list[float] = []
     parts, heads, n_classes = {}, {}, {}
-    for number, source in enumerate(read_sources(settings["sources"])):
+    for number, source in enumerate(read_sources(settings.sources)):
         rng = np.random.default_rng(0)
         name, labels = source.task.name, list(source.task.labels)
         drawn = [source.train[i] for i in rng.permutation(len(source.train))[: source.n_train]]
@@ -131,7 +132,7 @@ def _text(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
         heads[name], n_classes[name] = number, len(labels)
     vectors = sentence_vectors(sentences, EncoderConfig(), cache_dir)
     return Pool(
-        principal(vectors, settings["n_features"]),
+        principal(vectors, settings.n_features),
         np.array(targets),
         parts,
         heads,
@@ -140,24 +141,24 @@ def _text(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
     )
 
 
-def _groups(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
+def _groups(settings: SurrogateStudySettings, cache_dir: Path) -> Pool:
     """Rows of a table: one column's values are the tasks, others' values the groups."""
-    with data_file(settings["table"]).open(encoding="utf-8", newline="") as file:
+    with data_file(settings.table).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, skipinitialspace=True))
-    by = [row[settings["by"]] for row in rows]
-    n_most = settings["n_train"]
+    by = [row[settings.by] for row in rows]
+    n_most = settings.n_train
     rng = np.random.default_rng(0)
     order = rng.permutation(len(rows))
     parts = {
         name: np.array([i for i in order if by[i] == name][:n_most])
         for name in sorted(set(by))
-        if by.count(name) >= settings["min_votes"]
+        if by.count(name) >= settings.min_votes
     }
-    outcome = [row[settings["outcome"]] for row in rows]
-    is_positive = _outcome(outcome, settings["threshold"])
-    keys = ["/".join(row[name] for name in settings["group_by"]) for row in rows]
+    outcome = [row[settings.outcome] for row in rows]
+    is_positive = _outcome(outcome, settings)
+    keys = ["/".join(row[name] for name in settings.group_by) for row in rows]
     return Pool(
-        _columns(rows, settings["inputs"]),
+        _columns(rows, settings.inputs),
         is_positive,
         parts,
         dict.fromkeys(parts, 0),
@@ -166,10 +167,10 @@ def _groups(settings: Mapping[str, Any], cache_dir: Path) -> Pool:
     )
 
 
-def _outcome(values: Sequence[str], threshold: float | str) -> Ints:
-    if isinstance(threshold, str):
-        return np.array([value == threshold for value in values], dtype=np.int64)
-    return np.array([float(value) > threshold for value in values], dtype=np.int64)
+def _outcome(values: Sequence[str], settings: SurrogateStudySettings) -> Ints:
+    if settings.positive:
+        return np.array([value == settings.positive for value in values], dtype=np.int64)
+    return np.array([float(value) > settings.threshold for value in values], dtype=np.int64)
 
 
 def _columns(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> Vectors:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from analysis.surrogate.linear_model import LinearTasks
-from analysis.surrogate.linearised import Sketch, solve
-from analysis.surrogate.network import (
+from analysis.methods.surrogate.linear_model import LinearTasks
+from analysis.methods.surrogate.linearised import Sketch, solve
+from analysis.studies.surrogate.network import (
     FeatureTask,
     Network,
     NetworkSettings,
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class FeatureWorld:
+class TransferProblem:
     """A target with development examples, and source tasks to train it with."""
 
     target: FeatureTask
@@ -49,7 +49,7 @@ class FeatureWorld:
 
 
 def estimated_losses(
-    world: FeatureWorld,
+    problem: TransferProblem,
     subsets: Sequence[Sequence[int]],
     *,
     width: int = 256,
@@ -60,13 +60,14 @@ def estimated_losses(
 
     One network is trained for each seed, on all tasks; every subset is then a small linear fit.
     """
-    everything = range(len(world.sources))
+    everything = range(len(problem.sources))
     found = np.zeros(len(subsets))
     for seed in seeds:
-        network = world.train(everything, seed=seed)
+        network = problem.train(everything, seed=seed)
         sketch = Sketch(n_weights(network), width, seed=seed)
         target, dev, *sources = (
-            linearise(network, task, sketch) for task in (world.target, world.dev, *world.sources)
+            linearise(network, task, sketch)
+            for task in (problem.target, problem.dev, *problem.sources)
         )
         for row, subset in enumerate(subsets):
             weights = solve([target, *(sources[i] for i in subset)], ridge=ridge)
@@ -74,8 +75,8 @@ def estimated_losses(
     return found
 
 
-def world_of(tasks: LinearTasks, settings: NetworkSettings | None = None) -> FeatureWorld:
-    """Return the linear data model as a world that networks are trained in."""
+def linear_problem(tasks: LinearTasks, settings: NetworkSettings | None = None) -> TransferProblem:
+    """Return the linear data model as a problem that networks are trained on."""
 
     def task(pair: tuple[Floats, Floats]) -> FeatureTask:
         inputs, outputs = (torch.from_numpy(part).float() for part in pair)
@@ -83,6 +84,6 @@ def world_of(tasks: LinearTasks, settings: NetworkSettings | None = None) -> Fea
 
     names = tuple(f"task {i}" for i in range(len(tasks.sources)))
     sources = tuple(task(pair) for pair in tasks.sources)
-    return FeatureWorld(
+    return TransferProblem(
         task(tasks.target), task(tasks.validation), sources, names, settings or NetworkSettings()
     )

@@ -1,13 +1,10 @@
 """MAP rows of probabilities: the Dirichlet arithmetic every discrete family shares."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray
+from analysis.methods.sequential_lda.arrays import FloatArray
 
 Mask = npt.NDArray[np.bool_]
 

@@ -1,7 +1,5 @@
 """The contexts of a Markov chain: the last n symbols, or fewer near the start."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,10 +9,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from analysis.errors import AnalysisError
-
-from ..arrays import IntArray
-from ..corpus import Packed, Sequences
-from ..space import Alphabet
+from analysis.methods.sequential_lda.arrays import IntArray
+from analysis.methods.sequential_lda.corpus import Packed, Sequences
+from analysis.methods.sequential_lda.space import Alphabet
 
 
 @dataclass(frozen=True)

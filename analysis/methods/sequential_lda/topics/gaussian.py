@@ -1,18 +1,27 @@
 """Gaussians: the steps of a sequence are independent points of one normal distribution."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..corpus import Sequences
-from ..space import RealSpace
-from .halting import Halting
-from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
-from .regression import Prior, check_prior_weight, fit_regression, log_densities
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.space import RealSpace
+from analysis.methods.sequential_lda.topics.lengths import Halting
+from analysis.methods.sequential_lda.topics.protocol import (
+    Arrays,
+    Picture,
+    Statistics,
+    Trace,
+    outcome_names,
+)
+from analysis.methods.sequential_lda.topics.regression import (
+    Prior,
+    check_prior_weight,
+    fit_regression,
+    log_densities,
+)
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,29 @@
 """Hidden Markov models whose states emit points of a normal distribution."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray
-from ..corpus import Sequences
-from ..space import RealSpace
-from .categorical import check_pseudo_counts
-from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
-from .regression import Prior, check_prior_weight, fit_regression, log_densities
-from .state_chains import StateChains
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.space import RealSpace
+from analysis.methods.sequential_lda.topics.categorical import check_pseudo_counts
+from analysis.methods.sequential_lda.topics.protocol import (
+    Arrays,
+    Picture,
+    Statistics,
+    Trace,
+    outcome_names,
+)
+from analysis.methods.sequential_lda.topics.regression import (
+    Prior,
+    check_prior_weight,
+    fit_regression,
+    log_densities,
+)
+from analysis.methods.sequential_lda.topics.state_chains import StateChains
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """K gated recurrent networks as one stack of tensors, so that a step serves all topics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..arrays import IntArray
-from ..corpus import Sequences
+from analysis.methods.sequential_lda.arrays import IntArray
+from analysis.methods.sequential_lda.corpus import Sequences
 
 Parameters = dict[str, Tensor]
 CHUNK = 1024

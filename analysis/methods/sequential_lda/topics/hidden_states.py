@@ -5,8 +5,6 @@ A chain starts in a state drawn from `start`, emits, then halts with the state's
 likelihood of every step in every state, so that discrete and continuous emissions share this.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hidden Markov models with halting: weighted Baum-Welch, warm-started at every M-step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -9,13 +7,22 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray, IntArray
-from ..corpus import Sequences
-from ..space import Alphabet
-from .categorical import check_pseudo_counts, log_pseudo, map_rows
-from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
-from .state_chains import StateChains
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.space import Alphabet
+from analysis.methods.sequential_lda.topics.categorical import (
+    check_pseudo_counts,
+    log_pseudo,
+    map_rows,
+)
+from analysis.methods.sequential_lda.topics.protocol import (
+    Arrays,
+    Picture,
+    Statistics,
+    Trace,
+    outcome_names,
+)
+from analysis.methods.sequential_lda.topics.state_chains import StateChains
 
 
 @dataclass(frozen=True)

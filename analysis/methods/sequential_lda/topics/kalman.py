@@ -1,21 +1,34 @@
 """Linear dynamical systems (Kalman filters): weighted EM over smoothed moments."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray
-from ..corpus import Sequences
-from ..space import RealSpace
-from .halting import Halting
-from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
-from .regression import Prior, check_prior_weight, fit_regression
-from .smoothing import System, TimeMajor, by_time, kalman_filter, smoothed_moments
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.space import RealSpace
+from analysis.methods.sequential_lda.topics.lengths import Halting
+from analysis.methods.sequential_lda.topics.protocol import (
+    Arrays,
+    Picture,
+    Statistics,
+    Trace,
+    outcome_names,
+)
+from analysis.methods.sequential_lda.topics.regression import (
+    Prior,
+    check_prior_weight,
+    fit_regression,
+)
+from analysis.methods.sequential_lda.topics.smoothing import (
+    System,
+    TimeMajor,
+    by_time,
+    kalman_filter,
+    smoothed_moments,
+)
 
 NOISE = 0.1  # variance of the prior's noise, in units of the data's variance
 

@@ -1,15 +1,13 @@
 """Geometric lengths: after every step a topic halts with one probability."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from .categorical import log_of, log_pseudo, map_rows
-from .protocol import Statistics
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.topics.categorical import log_of, log_pseudo, map_rows
+from analysis.methods.sequential_lda.topics.protocol import Statistics
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Markov chains of order n with halting: closed-form weighted M-step over sparse counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -10,13 +8,18 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray, IntArray
-from ..corpus import Sequences
-from ..space import Alphabet
-from .categorical import check_pseudo_counts, log_of, map_rows
-from .contexts import Contexts
-from .protocol import Arrays, Picture, Statistics, Trace, outcome_names
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.space import Alphabet
+from analysis.methods.sequential_lda.topics.categorical import check_pseudo_counts, log_of, map_rows
+from analysis.methods.sequential_lda.topics.contexts import Contexts
+from analysis.methods.sequential_lda.topics.protocol import (
+    Arrays,
+    Picture,
+    Statistics,
+    Trace,
+    outcome_names,
+)
 
 
 @dataclass(frozen=True)

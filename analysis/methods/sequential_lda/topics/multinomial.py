@@ -1,18 +1,21 @@
 """Multinomials over whole sequences: plain latent Dirichlet allocation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from ..corpus import Packed, Sequences
-from ..space import Alphabet
-from .categorical import check_pseudo_counts, log_of, log_pseudo, map_rows
-from .protocol import Arrays, Picture, Statistics, Trace
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Packed, Sequences
+from analysis.methods.sequential_lda.space import Alphabet
+from analysis.methods.sequential_lda.topics.categorical import (
+    check_pseudo_counts,
+    log_of,
+    log_pseudo,
+    map_rows,
+)
+from analysis.methods.sequential_lda.topics.protocol import Arrays, Picture, Statistics, Trace
 
 SHOWN = 20
 

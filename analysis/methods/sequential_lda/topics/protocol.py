@@ -1,7 +1,5 @@
 """What a family of sequence generators has to offer to serve as topics."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
@@ -9,9 +7,9 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray
-from ..corpus import Sequences
-from ..space import Space
+from analysis.methods.sequential_lda.arrays import FloatArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.space import Space
 
 Statistics = Mapping[str, FloatArray]
 Arrays = Mapping[str, npt.NDArray[Any]]

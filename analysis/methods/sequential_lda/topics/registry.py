@@ -1,7 +1,5 @@
 """The topic families by name; a family's module is imported when it is first asked for."""
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 from collections.abc import Mapping
@@ -9,8 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from analysis.errors import AnalysisError
-
-from .protocol import Topics
+from analysis.methods.sequential_lda.topics.protocol import Topics
 
 FAMILIES = {
     "multinomial": ("multinomial", "MultinomialTopics"),

@@ -4,15 +4,12 @@ Every continuous family is made of it: a Gaussian regresses its points on the co
 dynamical system its next state on the present one and its points on the state.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray
+from analysis.methods.sequential_lda.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Recurrent networks: the M-step is Adam on the weighted likelihood, kept only if it helps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -9,11 +7,10 @@ import numpy as np
 import torch
 
 from analysis.errors import AnalysisError
-
-from ..arrays import FloatArray, IntArray
-from ..corpus import Packed, Sequences
-from ..space import Alphabet
-from .gru import (
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Packed, Sequences
+from analysis.methods.sequential_lda.space import Alphabet
+from analysis.methods.sequential_lda.topics.gru import (
     Parameters,
     chunks,
     hidden_states,
@@ -22,7 +19,7 @@ from .gru import (
     new_parameters,
     next_step_logs,
 )
-from .protocol import Arrays, Picture, Trace, outcome_names
+from analysis.methods.sequential_lda.topics.protocol import Arrays, Picture, Trace, outcome_names
 
 ATTEMPTS = 3
 

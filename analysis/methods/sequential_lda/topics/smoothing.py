@@ -5,15 +5,13 @@ sequences: at time t the first n_t sequences (longest first) are still running. 
 up what the M-step needs and keeps only the filtered means, memory K * tokens * m.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from ..corpus import Sequences
-from .regression import solve
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.corpus import Sequences
+from analysis.methods.sequential_lda.topics.regression import solve
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,19 @@
 """The hidden half of HMM topics: K chains over M states with halting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from .categorical import log_of, log_pseudo, map_rows
-from .hidden_states import expected_visits, forward_filter, log_likelihoods
-from .protocol import Arrays, Picture, Statistics
+from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.topics.categorical import log_of, log_pseudo, map_rows
+from analysis.methods.sequential_lda.topics.hidden_states import (
+    expected_visits,
+    forward_filter,
+    log_likelihoods,
+)
+from analysis.methods.sequential_lda.topics.protocol import Arrays, Picture, Statistics
 
 FramesOf = Callable[[int], FloatArray]  # topic -> (tokens, M) emission likelihoods
 

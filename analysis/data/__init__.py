@@ -1,0 +1,1 @@
+"""Corpora, tables and vectors that studies read."""

@@ -1,0 +1,15 @@
+"""What the methods tell about a project: each insight is a job with a stored result.
+
+Every module here but ``api`` and ``pages`` is one insight and registers itself; what it needs to
+compute is imported when the worker computes.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+
+def register_insights() -> None:
+    """Load every insight, which registers it with the annotation app."""
+    for module in iter_modules(__path__):
+        if module.name not in ("api", "pages"):
+            import_module(f"{__name__}.{module.name}")

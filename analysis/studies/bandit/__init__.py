@@ -1,0 +1,1 @@
+"""Task selection policies, compared in the MTL bandit."""

@@ -1,0 +1,1 @@
+"""The paper's simulation: multi-task taggers trained on simulated tasks."""

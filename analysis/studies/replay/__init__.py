@@ -1,0 +1,1 @@
+"""A project's past, annotated again with another strategy."""

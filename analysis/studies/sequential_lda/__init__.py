@@ -1,0 +1,1 @@
+"""SequentialLDA and its baselines on planted and real sequences."""

@@ -1,0 +1,1 @@
+"""Source tasks of a target, chosen in several ways and compared."""

@@ -1,0 +1,18 @@
+"""Pages of this app: one line per page."""
+
+from django.urls import URLPattern, URLResolver, path
+
+from analysis.insights import pages as insights
+from analysis.web import pages
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("projects/<int:project_id>/advice/", insights.advice, name="advice"),
+    path(
+        "projects/<int:project_id>/insights/<slug:name>/", insights.compute, name="compute-insight"
+    ),
+    path(
+        "projects/<int:project_id>/working-styles/", insights.working_styles, name="working-styles"
+    ),
+    path("projects/<int:project_id>/studies/", pages.studies, name="studies"),
+    path("projects/<int:project_id>/studies/<int:study_id>/", pages.study, name="study"),
+]
