@@ -9,6 +9,29 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
+
+
+def _corpora() -> Path:
+    """Return the folder of public corpora: in the repository, or beside it."""
+    root = Path(__file__).resolve().parents[1]
+    return next(
+        (path for path in (root / "data", root.parent / "shared" / "data") if path.is_dir()),
+        root / "data",
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test that names public corpora run where they are; `make test-corpora` demands them."""
+    for marker in item.iter_markers("corpora"):
+        folder = Path(os.environ["TANDEM_DATA"])
+        missing = [name for name in marker.args if not (folder / name).exists()]
+        if missing:
+            reason = f"{folder} (TANDEM_DATA) has no {', '.join(missing)}: see docs/studies.md"
+            if os.environ.get("TANDEM_TEST_CORPORA") == "required":
+                pytest.fail(reason)
+            pytest.skip(reason)
+
 
 def _own_home() -> None:
     home = tempfile.mkdtemp(prefix="tandem-test-")
@@ -30,7 +53,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TANDEM_STATIC_FROM_SOURCE", "1")
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop is in this thread
 os.environ.setdefault("TANDEM_LOG_LEVEL", "WARNING")
-os.environ.setdefault("TANDEM_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
+os.environ.setdefault("TANDEM_DATA", str(_corpora()))
 _own_home()
 if "PYTEST_XDIST_WORKER" not in os.environ:
     if os.environ.get("TANDEM_TEST_DATABASE") == "postgres":

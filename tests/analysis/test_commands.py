@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.management.commands import study_settings
+
 
 def _run(capsys, *args):
     call_command(*args)
@@ -110,12 +112,13 @@ def test_a_log_without_drawn_tasks_says_so(tmp_path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_report_tells_of_the_runs_that_the_study_file_wants_now(tmp_path, capsys, settings):
-    settings.TANDEM_HOME = tmp_path
+def test_a_report_tells_of_the_runs_that_the_study_file_wants_now(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     path = tmp_path / "grown.toml"
 
     def swept(*levels):
-        path.write_text(f'name = "grown"\nkind = "trivial"\n[factors]\nlevel = {list(levels)}\n')
+        named = 'name = "grown"\nkind = "benchmarks.trivial_study"\n'
+        path.write_text(f"{named}[factors]\nlevel = {list(levels)}\n")
         _run(capsys, "run_sweep", str(path), "--resume", "--executor", "serial")
         printed = _run(capsys, "report", "grown")
         return [level for level in range(1, 5) if f"| {level} | {level}.000" in printed]
@@ -126,11 +129,11 @@ def test_a_report_tells_of_the_runs_that_the_study_file_wants_now(tmp_path, caps
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_report_tells_which_wanted_runs_are_missing_or_failed(tmp_path, capsys, settings):
-    settings.TANDEM_HOME = tmp_path
+def test_a_report_tells_which_wanted_runs_are_missing_or_failed(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     path = tmp_path / "partly.toml"
     path.write_text(
-        'name = "partly"\nkind = "trivial"\nseeds = [0, 1, 2]\n'
+        'name = "partly"\nkind = "benchmarks.trivial_study"\nseeds = [0, 1, 2]\n'
         "[factors]\nlevel = [1, 2]\n[settings]\nfails_on = 0\n"
     )
     with pytest.raises(CommandError, match="1 runs failed"):
@@ -146,15 +149,21 @@ def test_a_report_tells_which_wanted_runs_are_missing_or_failed(tmp_path, capsys
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_another_study_computes_is_there_for_all_that_want_it(
-    tmp_path, capsys, settings
+    tmp_path, capsys, monkeypatch
 ):
-    settings.TANDEM_HOME = tmp_path
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     for name in ("first", "second"):
         (tmp_path / f"{name}.toml").write_text(
-            f'name = "{name}"\nkind = "trivial"\nseeds = [0, 1]\n'
+            f'name = "{name}"\nkind = "benchmarks.trivial_study"\nseeds = [0, 1]\n'
         )
     run = ("run_sweep", "--executor", "serial")
     _run(capsys, *run, str(tmp_path / "first.toml"), "--limit", "1")
     assert "1 of 2 runs missing" in _run(capsys, "report", "first")
     _run(capsys, *run, str(tmp_path / "second.toml"))
     assert "missing" not in _run(capsys, "report", "first")
+
+
+def test_the_page_of_settings_is_what_the_kinds_say(pytestconfig):
+    page = pytestconfig.rootpath / "docs" / "study_settings.md"
+    remedy = "python manage.py study_settings -o docs/study_settings.md"
+    assert page.read_text(encoding="utf-8") == study_settings.as_markdown(), remedy

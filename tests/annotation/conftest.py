@@ -3,7 +3,24 @@
 import pytest
 from django.contrib.auth import get_user_model
 
-from annotation.services.projects import create_project
+from annotation.projects.services import create_project
+from tests.annotation.harbour import harbour  # noqa: F401  (a fixture)
+from tests.openapi import watch_clients
+
+
+@pytest.fixture(autouse=True)
+def _described_responses(monkeypatch):
+    watch_clients(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _read_in_this_process(request, monkeypatch):
+    """Spare tests the start of a process per import; those marked ``apart`` have it."""
+    if "apart" not in request.keywords:
+        monkeypatch.setattr(
+            "annotation.corpora.imports.read_apart",
+            lambda file, stage, tasks, mapping, limits: file.read(stage, tasks, mapping),
+        )
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from annotation.services.importing import import_corpus
+from annotation.corpora.imports import import_corpus
 
 ROWS = (
     (["Ada", "sailed", "to", "Oster", "."], [[0, 1, "PER"], [3, 4, "LOC"]]),

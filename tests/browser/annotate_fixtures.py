@@ -1,6 +1,6 @@
 """Asks for the annotate page: sentences with suggestions, in the hands of one annotator."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,12 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Corpus, Membership, Role, Sentence, Suggestion
-from annotation.services.asking import AskRow, put_asks
+from annotation.queue.asks import AskRow, put_asks
+from mtl_engine.kinds import KINDS
 
 SCRIPTS = Path(__file__).parents[2] / "annotation" / "static"
+KIND_SCRIPTS = "annotation/annotate/kinds"
+ORIGIN = "http://tandem.test/"
 
 ENTITIES = ["ORG", "VESSEL", "PLACE", "DURATION", "DATE", "WEATHER", "CARGO"]
 TREE_LABELS = (
@@ -164,22 +167,32 @@ def _store(project: Any, corpus: Any, position: int, given: Given) -> Sentence:
 
 
 @pytest.fixture(scope="session")
-def modules(browser: Any) -> Any:
+def modules(browser: Any) -> Iterator[Any]:
     """A blank page on which the page's own scripts can be imported, without a server."""
+    yield from script_page(browser, [kind.name for kind in KINDS.annotated()])
+
+
+def script_page(
+    browser: Any, kinds: Sequence[str], files: Mapping[str, str] | None = None
+) -> Iterator[Any]:
+    """Yield a blank page with the scripts of some kinds; files: further scripts, {path: text}."""
+    tags = [f'<script type="module" src="/{KIND_SCRIPTS}/{kind}.js"></script>' for kind in kinds]
+    body = f"<!doctype html><title>scripts</title>{''.join(tags)}"
+
+    def serve(route: Any) -> None:
+        path = route.request.url.removeprefix(ORIGIN)
+        if not path:
+            route.fulfill(body=body, content_type="text/html")
+            return
+        text = (files or {}).get(path) or (SCRIPTS / path).read_text()
+        route.fulfill(body=text, content_type="text/javascript")
+
     context = browser.new_context()
     page = context.new_page()
-    page.route("http://tandem.test/**", _serve_script)
-    page.goto("http://tandem.test/")
+    page.route(f"{ORIGIN}**", serve)
+    page.goto(ORIGIN)
     yield page
     context.close()
-
-
-def _serve_script(route: Any) -> None:
-    path = route.request.url.removeprefix("http://tandem.test/")
-    if not path:
-        route.fulfill(body="<!doctype html><title>scripts</title>", content_type="text/html")
-        return
-    route.fulfill(body=(SCRIPTS / path).read_text(), content_type="text/javascript")
 
 
 class Hands:
@@ -201,10 +214,19 @@ class Hands:
         """Move the cursor to a word by keyboard."""
         self.press("Home", *["ArrowRight"] * i)
 
+    def open_task(self, task: str) -> None:
+        """Open a task by Tab."""
+        tabs = self.page.locator(".task-tab:not([disabled])")
+        names = tabs.locator("b").all_text_contents()
+        current = self.page.locator(".task-tab[aria-current] b").text_content()
+        steps = names.index(task) - names.index(current)
+        self.press(*["Tab" if steps > 0 else "Shift+Tab"] * abs(steps))
+        self.page.locator(f'.task-open:not([hidden])[data-task="{task}"]').wait_for()
+
     def label(self, task: str, name: str) -> Any:
-        """Return the button of a label."""
-        group = self.page.get_by_label(f"Labels of {task}", exact=True)
-        return group.locator(f'[data-label="{name}"]')
+        """Return the button of a label that is shown."""
+        group = self.page.locator(f'[data-task="{task}"]:not([hidden]) .task-labels')
+        return group.locator(f'[data-label="{name}"]').first
 
     def key_of(self, task: str, name: str) -> str:
         """Return the key that a label's button shows, as the keyboard names it."""

@@ -11,7 +11,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.sessions.backends.db import SessionStore
 from playwright.sync_api import Error, expect, sync_playwright
 
-from annotation.services.projects import create_project
+from annotation.projects.services import create_project
 from tests.browser.annotate_fixtures import make_queue, modules  # noqa: F401
 
 FLAGS = (

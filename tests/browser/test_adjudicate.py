@@ -105,7 +105,7 @@ def test_relations_are_drawn_on_the_spans_that_they_link(open_page, person, make
     store_answers(made, person("ben"), {"Entities": spans, "Links": []})
     page = open_page(made.memberships.get().user)
     page.goto(f"/projects/{made.pk}/adjudicate/")
-    expect(page.locator('[data-case="Links"] text.relation')).to_have_text(["≠ works for"])
+    expect(page.locator('[data-case="Links"] text.link')).to_have_text(["≠ works for"])
 
 
 def test_the_two_who_answered_a_task_are_set_against_each_other(open_page, person, make_project):
@@ -117,7 +117,7 @@ def test_the_two_who_answered_a_task_are_set_against_each_other(open_page, perso
     page.goto(f"/projects/{made.pk}/adjudicate/")
     tree = page.locator('[data-case="Syntax"]')
     expect(tree.get_by_text("ann above the words, cleo below")).to_be_visible()
-    expect(tree.locator("text.tree[data-differs]")).to_have_text(["≠ obl", "≠ obl"])
+    expect(tree.locator("text.over[data-differs]")).to_have_text(["≠ obl", "≠ obl"])
 
 
 def test_a_card_counts_what_is_to_be_decided_on_it(open_page, project):

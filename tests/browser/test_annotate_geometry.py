@@ -43,7 +43,7 @@ def test_narrower_gaps_save_a_line_with_a_lone_word(modules):
 
 def test_an_arc_lies_above_all_that_it_contains(modules):
     tree = [_arc("in", 1, 2), _arc("mid", 0, 2), _arc("out", 0, 3), _arc("root", None, 0)]
-    layout = modules.evaluate(LAYOUT, {"words": _words(*[60] * 4), "width": 900, "tree": tree})
+    layout = modules.evaluate(LAYOUT, {"words": _words(*[60] * 4), "width": 900, "arcs": tree})
     lanes = {piece["arc"]["id"]: piece["lane"] for piece in _pieces(layout)}
     assert lanes == {"in": 0, "mid": 1, "out": 2, "root": 3}  # its name would lie on them
 
@@ -52,7 +52,7 @@ def test_arcs_side_by_side_share_a_lane_but_not_across_a_wide_label(modules):
     words = _words(*[60] * 6)
     for width, lanes in ((20, [0, 0]), (300, [0, 1])):
         tree = [_arc("a", 0, 1, width), _arc("b", 3, 4, width)]
-        layout = modules.evaluate(LAYOUT, {"words": words, "width": 900, "tree": tree})
+        layout = modules.evaluate(LAYOUT, {"words": words, "width": 900, "arcs": tree})
         assert [piece["lane"] for piece in _pieces(layout)] == lanes
 
 
@@ -61,7 +61,7 @@ def test_legs_of_a_projective_tree_never_cross_an_arc(modules):
     tree = [_arc(i, head - 1 if head else None, i, 30) for i, head in enumerate(heads)]
     for width in (2000, 330):
         layout = modules.evaluate(
-            LAYOUT, {"words": _words(*[70] * 11), "width": width, "tree": tree}
+            LAYOUT, {"words": _words(*[70] * 11), "width": width, "arcs": tree}
         )
         assert _crossings(layout) == []
 
@@ -84,8 +84,8 @@ def test_a_name_steps_aside_where_a_leg_would_cross_it(modules):
     given = {
         "words": _words(*[90] * 5),
         "width": 900,
-        "spans": spans,
-        "relations": links,
+        "rails": spans,
+        "links": links,
         "gap": 10,
     }
     low, high = _pieces(modules.evaluate(LAYOUT, given), "links")
@@ -95,7 +95,7 @@ def test_a_name_steps_aside_where_a_leg_would_cross_it(modules):
 
 def test_an_arc_is_cut_at_a_line_break_and_open_there(modules):
     tree = [_arc("a", 0, 2)]
-    layout = modules.evaluate(LAYOUT, {"words": _words(100, 100, 100), "width": 210, "tree": tree})
+    layout = modules.evaluate(LAYOUT, {"words": _words(100, 100, 100), "width": 210, "arcs": tree})
     first, second = _pieces(layout)
     assert (first["line"], first["left"], first["right"]) == (0, "from", None)
     assert (second["line"], second["left"], second["right"]) == (1, None, "to")
@@ -108,8 +108,8 @@ def test_inner_spans_hang_nearest_and_relations_hold_what_is_free_of_a_chip(modu
         {"id": "out", "start": 0, "end": 3, "labelWidth": 30},
         {"id": "in", "start": 0, "end": 1, "labelWidth": 60},
     ]
-    layout = modules.evaluate(LAYOUT, {"words": _words(50, 50, 50), "width": 500, "spans": spans})
-    rows = {spans[piece["index"]]["id"]: piece["row"] for piece in _pieces(layout, "chips")}
+    layout = modules.evaluate(LAYOUT, {"words": _words(50, 50, 50), "width": 500, "rails": spans})
+    rows = {spans[piece["index"]]["id"]: piece["row"] for piece in _pieces(layout, "rails")}
     assert rows == {"out": 1, "in": 0}
     outer, inner = layout["anchors"]
     assert (outer["mid"], outer["width"]) == (15, 30)
@@ -120,7 +120,7 @@ def test_right_to_left_lines_start_at_the_right_and_arcs_follow(modules):
     words = [{"width": 50, "direction": "rtl"} for _ in range(3)]
     tree = [_arc("a", 0, 2)]
     layout = modules.evaluate(
-        LAYOUT, {"words": words, "width": 300, "tree": tree, "direction": "rtl", "gap": 10}
+        LAYOUT, {"words": words, "width": 300, "arcs": tree, "direction": "rtl", "gap": 10}
     )
     assert [place["x"] for place in layout["places"]] == [250, 190, 130]
     (piece,) = _pieces(layout)
@@ -154,7 +154,7 @@ def test_a_span_over_mixed_directions_has_a_rail_for_each_stretch(modules):
     directions = ["rtl", "ltr", "ltr"]
     words = [{"width": 50, "direction": direction} for direction in directions]
     spans = [{"id": "s", "start": 0, "end": 2, "labelWidth": 20}]
-    given = {"words": words, "width": 300, "spans": spans, "direction": "rtl", "gap": 10}
+    given = {"words": words, "width": 300, "rails": spans, "direction": "rtl", "gap": 10}
     layout = modules.evaluate(LAYOUT, given)
     # on screen from left to right: word 1, word 2, word 0; word 2 is not in the span
-    assert [(p["x1"], p["x2"]) for p in _pieces(layout, "chips")] == [(250, 300), (130, 180)]
+    assert [(p["x1"], p["x2"]) for p in _pieces(layout, "rails")] == [(250, 300), (130, 180)]

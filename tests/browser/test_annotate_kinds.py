@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.annotate_fixtures import Given, start, submitted
+from tests.browser.annotate_fixtures import Given, start, submitted, suggestion
 from tests.browser.looking import picture
 
 TASKS = [
@@ -44,15 +44,18 @@ def test_a_whole_sentence_is_answered_by_keyboard_alone(make_queue, open_page):
     hands.go(3)
     hands.press("Shift+ArrowRight", key("Entities", "PLACE"), key("Notice type", "Arrival"))
     hands.go(0)
-    hands.press("r", *["ArrowRight"] * 4, key("Relations", "located at"))
+    hands.press("r", *["ArrowRight"] * 4)
+    hands.press(key("Relations", "located at"))
     hands.go(0)
+    hands.open_task("Words")
     hands.press(*[key("Words", tag) for tag in TAGS])
+    hands.open_task("Syntax")
     hands.go(1)
-    hands.press("h", "h")
-    for dep, (head, label) in enumerate(TREE):
+    hands.press("0")
+    hands.go(0)
+    for head, label in TREE:  # the cursor goes on to the next word without a head by itself
         if head:
-            hands.go(head - 1)
-            hands.press("h", "Home", *["ArrowRight"] * dep, "Enter")
+            hands.press("h", "Home", *["ArrowRight"] * (head - 1), "Enter")
             page.keyboard.type(label)
             hands.press("Enter")
     assert submitted(page, queue, lambda: hands.press("Enter")) == ANSWERS
@@ -70,23 +73,24 @@ def test_a_whole_sentence_is_answered_by_mouse_alone(make_queue, open_page):
     hands.drag(hands.word(3), hands.word(4))
     hands.label("Entities", "PLACE").click()  # on the words that are marked
     hands.label("Notice type", "Arrival").click()
+    page.get_by_role("button", name="Words").click()
     for i, tag in enumerate(TAGS):
         hands.word(i).click()
         hands.label("Words", tag).click()
-    page.get_by_role("heading", name="Syntax").click()
+    page.get_by_role("button", name="Syntax").click()
     hands.word(1).click()
     hands.word(1).click()  # the same word twice: the root
     for dep, (head, label) in enumerate(TREE):
         if head == 2:
-            hands.drag(hands.word(head - 1), hands.word(dep))
+            hands.drag(hands.word(dep), hands.word(head - 1))
         elif head:
-            hands.word(head - 1).click()
             hands.word(dep).click()
+            hands.word(head - 1).click()
         if head:
             page.get_by_role("option", name=label, exact=True).click()
     hands.drag(hands.chip("VESSEL"), hands.chip("PLACE"))
     picture(page, "annotate-five-kinds")
-    assert submitted(page, queue, page.get_by_role("button", name="Submit").click) == ANSWERS
+    assert submitted(page, queue, page.locator("#submit").click) == ANSWERS
 
 
 def test_a_span_is_stretched_relabelled_and_deleted(make_queue, open_page):
@@ -143,7 +147,8 @@ def test_only_relations_that_fit_the_types_can_be_made_and_reversed(make_queue, 
     hands.go(4)
     hands.press("p")
     hands.go(0)
-    hands.press("r", *["ArrowRight"] * 3, hands.key_of("Relations", "near"))
+    hands.press("r", *["ArrowRight"] * 3)
+    hands.press(hands.key_of("Relations", "near"))
     expect(page.locator("#message")).to_contain_text("near may not link Aurelia to Brask")
     hands.press("Enter")  # one label fits: it is taken without a question
     hands.press("Shift+R")
@@ -163,12 +168,62 @@ def test_what_is_missing_is_named_and_shown_before_anything_is_sent(make_queue, 
     message = page.locator("#message")
     hands.press("Enter")
     expect(message).to_have_text("Notice type: choose one.")
-    hands.press("1", "h", "h", "Enter")
+    hands.press("1", "Tab", "0", "Enter")
     expect(message).to_have_text("Syntax: 5 of 6 words have no head.")
     expect(page.locator(".word[data-cursor]")).to_have_text("docked")
-    for head, dep in ((1, 2), (2, 1)):
-        hands.go(head)
-        hands.press("h", "Home", *["ArrowRight"] * dep, "Enter", "Enter")
-    hands.press("Enter")
+    for dep, head in ((1, 2), (2, 1)):
+        hands.go(dep)
+        hands.press("h", "Home", *["ArrowRight"] * head, "Enter", "Enter")
+    expect(page.locator("text.arc[data-wrong]")).to_have_text(["↻ nsubj", "↻ nsubj"])
+    expect(page.locator("#proposals")).to_contain_text("Cycle: docked → at → docked.")
+    hands.press("End", "n")  # to the next problem
+    expect(page.locator(".word[data-cursor]")).to_have_text("docked")
+    hands.press("Control+Enter")
     expect(message).to_have_text("Syntax: a cycle, docked → at → docked.")
     assert queue.answers() == {}
+
+
+def test_a_tree_takes_one_key_a_word_where_its_heads_are_proposed(make_queue, open_page):
+    """By the model, by earlier answers to the same words, and by what lies near."""
+    doubts = [{"value": arc, "confidence": 0.6, "others": []} for arc in TREE]
+    doubts[4]["others"] = [{"value": [1, "obl"], "confidence": 0.3}]
+    guess = {"Syntax": suggestion(TREE, 0.6, doubts)}
+    queue = make_queue(
+        [Given(TOKENS, guess, ["Syntax"]), Given([*TOKENS[:5], "!"], tasks=["Syntax"])], tasks=TASKS
+    )
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    expect(page.locator("#proposals")).to_contain_text("Head of Aurelia")
+    expect(page.locator("#submit")).to_contain_text("Attach Aurelia, go on")
+    hands.press("1", "Enter", "1", hands.key_of("Syntax", "nsubj"), "1", "2", "1")
+    own = [*TREE[:3], [5, "nsubj"], [1, "obl"], [2, "punct"]]
+    assert submitted(page, queue, lambda: hands.press("Enter")) == {"Syntax": own}
+    hands.wait_for_sentence("Aurelia")
+    expect(page.locator(".proposal").first).to_have_text("1 dockednsubj")  # as it was before
+    hands.press("1")
+    expect(page.locator("text.arc")).to_have_text(["nsubj"])
+    expect(page.locator(".word[data-cursor]")).to_have_text("docked")
+    hands.press("0", "0")  # a second root takes the place of the first
+    expect(page.locator("text.arc")).to_have_text(["nsubj", "root"])
+    expect(page.locator(".word[data-open]").first).to_have_text("docked")
+
+
+def test_words_that_were_labelled_before_take_two_keys_a_span(make_queue, open_page):
+    first, again = "Aurelia left Brask for Brask".split(), "In Brask lay Aurelia near Brask".split()
+    queue = make_queue([Given(first), Given(first), Given(again)], tasks=TASKS[:1])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    for _ in range(2):
+        hands.go(0)
+        hands.press(hands.key_of("Entities", "VESSEL"), "Escape", "ArrowRight", "ArrowRight")
+        hands.press(hands.key_of("Entities", "PLACE"), "=")  # and all equal words
+        expect(hands.chip("PLACE")).to_have_count(2)
+        with page.expect_response("**/submit/"):
+            hands.press("Enter")
+        page.locator("#submit:not([disabled])").wait_for()
+    hands.wait_for_sentence("In")
+    expect(page.locator(".word[data-known]")).to_have_text(["Brask", "Aurelia", "Brask"])
+    hands.press(".", "a", ".", "a", ".", "a")
+    with page.expect_response("**/submit/"):
+        hands.press("Enter")
+    assert queue.answers(2) == {"Entities": [[1, 2, "PLACE"], [3, 4, "VESSEL"], [5, 6, "PLACE"]]}

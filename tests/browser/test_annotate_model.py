@@ -17,7 +17,14 @@ REPLAY = """async ({ tasks, wanted, answers, suggestions, context, tokens, actio
 KEYS = """async ({ tasks, custom }) => {
   const { allocateKeys } = await import("/annotation/annotate/input/keys.js");
   const keys = allocateKeys(tasks, custom);
-  return [...keys.labels].map(([key, { label }]) => [key, label]);
+  return Object.fromEntries(tasks.map(({ name, labels }) => [
+    name, Object.fromEntries(labels.map((label) => [label.name, keys.keyOf(name, label.name)])),
+  ]));
+}"""
+FOUND = """async ({ tasks, pressed, active }) => {
+  const { allocateKeys } = await import("/annotation/annotate/input/keys.js");
+  const keys = allocateKeys(tasks);
+  return pressed.map((key) => keys.find(key, active));
 }"""
 PRINTABLE = """async (event) => {
   const { printableKey } = await import("/annotation/annotate/input/keys.js");
@@ -128,7 +135,7 @@ def test_undo_and_redo_replay_like_any_other_action(modules):
     ("arcs", "problem"),
     [
         ([(0, 2), (1, 1)], "Syntax: a cycle, Aurelia → docked → Aurelia."),
-        ([(0, 0), (1, 0)], "Syntax: one root only, not ‘Aurelia’ and ‘docked’."),
+        ([(0, 0), (1, 0)], "Syntax: 5 of 6 words have no head."),  # one root only, the newer
         ([(0, 2, ""), (1, 0)], "Syntax: the arc to ‘Aurelia’ has no label."),
         ([(0, 2), (1, 0)], "Syntax: 4 of 6 words have no head."),
         ([(i, 2) for i in (0, 2, 3, 4, 5)], "Syntax: 1 of 6 words have no head."),
@@ -171,20 +178,47 @@ def _labels(*names: str, key: str = "") -> list[dict[str, Any]]:
     return [{"name": name, "colour": 0, "key": key} for name in names]
 
 
-def test_keys_never_collide_across_tasks(modules):
-    tasks = [
-        {"name": "E", "kind": "spans", "labels": _labels("DATE", "DURATION", "HAZARD", "FAX")},
-        {"name": "C", "kind": "classes", "labels": _labels(*[f"c{i}" for i in range(11)])},
-        {"name": "T", "kind": "tags", "labels": _labels("ADV", "ÉTÉ", "日本")},
-        {"name": "R", "kind": "relations", "labels": _labels("affects", "rents")},
-        {"name": "S", "kind": "tree", "labels": _labels("nsubj")},
+KEY_TASKS = [
+    {"name": "E", "kind": "spans", "labels": _labels("DATE", "DURATION", "HAZARD", "FAX")},
+    {"name": "C", "kind": "classes", "labels": _labels(*[f"c{i}" for i in range(11)])},
+    {"name": "T", "kind": "tags", "labels": _labels("ADV", "ÉTÉ", "日本")},
+    {"name": "R", "kind": "relations", "parent": "E", "labels": _labels("affects", "rents")},
+    {"name": "S", "kind": "tree", "labels": _labels("nsubj", "hyph")},
+]
+
+
+def test_every_task_has_all_letters_for_its_labels_but_those_of_commands(modules):
+    assert modules.evaluate(KEYS, {"tasks": KEY_TASKS, "custom": {}}) == {
+        "E": {"DATE": "d", "DURATION": "u", "HAZARD": "h", "FAX": "b"},
+        "C": {**{f"c{i}": str(i + 1) for i in range(9)}, "c9": "", "c10": ""},
+        "T": {"ADV": "d", "ÉTÉ": "e", "日本": "b"},
+        "R": {"affects": "F", "rents": "E"},
+        "S": {"nsubj": "s", "hyph": "y"},  # h and n belong to the tree while it is open
+    }
+
+
+def test_letters_mean_the_open_task_and_its_free_digits_the_first_class(modules):
+    given = {"tasks": KEY_TASKS, "pressed": ["d", "3", "0", "q", "a", "h"], "active": "T"}
+    assert modules.evaluate(FOUND, given) == [
+        {"task": "T", "label": "ADV"},
+        {"task": "C", "label": "c2"},
+        {"command": "listClasses"},
+        None,
+        {"command": "accept"},
+        None,
     ]
-    keys = modules.evaluate(KEYS, {"tasks": tasks, "custom": {}})
-    assert {label: key for key, label in keys} == {
-        "DATE": "d", "DURATION": "u", "HAZARD": "z", "FAX": "b",
-        **{f"c{i}": str((i + 1) % 10) for i in range(10)},
-        "ADV": "v", "ÉTÉ": "e", "日本": "c", "affects": "F", "rents": "E",
-    }  # fmt: skip
+    assert modules.evaluate(FOUND, {**given, "pressed": ["h"], "active": "S"}) == [
+        {"command": "head"}
+    ]
+
+
+def test_a_letter_that_is_no_label_s_begins_a_name_where_labels_have_no_key(modules):
+    many = [{"name": "M", "kind": "spans", "labels": _labels(*[f"zz{i}" for i in range(40)])}]
+    given = {"tasks": many, "pressed": ["é", "7", "r"], "active": "M"}
+    found = modules.evaluate(FOUND, given)
+    assert found[0] == {"typed": "é"}
+    assert found[1] is None
+    assert found[2]["task"] == "M"  # no relations are asked: r is a letter like any other
 
 
 def test_own_keys_come_first_then_the_project_s(modules):
@@ -193,9 +227,10 @@ def test_own_keys_come_first_then_the_project_s(modules):
         {"name": "C", "kind": "classes", "labels": _labels("Yes", "No")},
     ]
     custom = {"labels": {"C": {"No": "o"}}, "commands": {"accept": "p"}}
-    assert dict(modules.evaluate(KEYS, {"tasks": tasks, "custom": custom})) == {
-        "o": "No", "q": "PER", "r": "ORG", "1": "Yes",
-    }  # fmt: skip
+    assert modules.evaluate(KEYS, {"tasks": tasks, "custom": custom}) == {
+        "E": {"ORG": "o", "PER": "q"},
+        "C": {"Yes": "1", "No": "o"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -215,24 +250,44 @@ def test_a_key_is_the_same_whatever_the_layout_or_caps_lock(modules, key, code, 
     assert modules.evaluate(PRINTABLE, event) == wanted
 
 
-def test_type_ahead_finds_beginnings_first(modules):
-    match = """async ([labels, typed, first]) => {
-      const { matchLabels } = await import("/annotation/annotate/page/chooser.js");
-      return matchLabels(labels, typed, first);
+def test_every_typed_part_begins_a_part_of_the_name_in_order(modules):
+    match = """async ([labels, typed]) => {
+      const { matchNames } = await import("/annotation/annotate/model/labels.js");
+      return matchNames(labels, typed);
     }"""
-    labels = ["acl", "nmod:poss", "nmod", "obl", "punct"]
-    assert modules.evaluate(match, [labels, "nm", ""]) == ["nmod:poss", "nmod"]
-    assert modules.evaluate(match, [labels, "nmod", ""]) == ["nmod", "nmod:poss"]
-    assert modules.evaluate(match, [labels, "po", ""]) == ["nmod:poss"]
-    assert modules.evaluate(match, [labels, "", "obl"])[:2] == ["obl", "acl"]
+    labels = ["acl", "nmod:poss", "nmod", "obl", "depart_time.end_time", "arrive_time.time"]
+    for typed, wanted in {
+        "nm": ["nmod:poss", "nmod"],
+        "nmod": ["nmod", "nmod:poss"],  # a whole name comes first
+        "po": ["nmod:poss"],
+        "de ti": ["depart_time.end_time"],
+        "ti ti": ["depart_time.end_time", "arrive_time.time"],
+        "end": ["depart_time.end_time"],
+        "ime": [],
+        "": labels,
+    }.items():
+        assert modules.evaluate(match, [labels, typed]) == wanted, typed
+
+
+def test_labels_are_grouped_by_dots_and_by_shared_underscores(modules):
+    group = """async (labels) => {
+      const { prefixGroups } = await import("/annotation/annotate/model/labels.js");
+      return prefixGroups({ labels }).map(({ prefix, names }) => [prefix, names]);
+    }"""
+    names = ["toloc.city", "flight_mod", "meal", "toloc.state", "flight_stop", "round_trip", "_x"]
+    assert modules.evaluate(group, _labels(*names)) == [
+        ["toloc.", ["toloc.city", "toloc.state"]],
+        ["flight_", ["flight_mod", "flight_stop"]],
+        ["no prefix", ["meal", "round_trip", "_x"]],
+    ]
 
 
 def test_relations_of_somebody_who_marked_no_spans_are_drawn_all_the_same(modules):
     draw = """async ({ tasks, values }) => {
-      const { connectRelations, drawAnswers } = await import("/annotation/annotate/model/items.js");
-      const { spans, relations } = connectRelations(tasks, drawAnswers(tasks, values, "own"));
-      return { spans: spans.map(({ id, label, state }) => [id, label, state]),
-               links: relations.map(({ from, to }) => [from, to]) };
+      const { tieItems, drawAnswers } = await import("/annotation/annotate/model/items.js");
+      const { rails, links } = tieItems(tasks, drawAnswers(tasks, values, "own"));
+      return { spans: rails.map(({ id, label, state }) => [id, label, state]),
+               links: links.map(({ from, to }) => [from, to]) };
     }"""
     tasks = [_task("Entities"), _task("Links", parent="Entities")]
     values = {"Links": [[0, 1, 3, 5, "located at"], [3, 5, 0, 1, "located at"]]}

@@ -15,7 +15,7 @@ def _open(make_queue, open_page, tasks, given=None, **values):
 
 
 def _submit(page, queue):
-    return submitted(page, queue, page.get_by_role("button", name="Submit").click)
+    return submitted(page, queue, page.locator("#submit").click)
 
 
 def _drag_rail(page, rail, from_the_left, word):
@@ -71,7 +71,7 @@ def test_a_relation_is_made_by_two_clicks_and_turned_round_by_a_button(make_queu
     for word in (3, 4):
         hands.word(word).click()
         hands.label("Entities", "PLACE").click()
-    page.get_by_role("heading", name="Relations").click()
+    page.get_by_role("button", name="Relations").click()
     hands.chip("PLACE").first.click()
     hands.chip("PLACE").last.click()
     page.get_by_role("button", name="Reverse").click()
@@ -83,8 +83,8 @@ def test_layers_are_switched_off_and_on(make_queue, open_page):
     queue = make_queue([given])
     page = open_page(queue.annotator)
     start(page, queue, "Velmar")
-    arcs, chips = page.locator("text.tree"), page.locator("#sentence .chip")
-    for name, gone in (("Syntax", arcs), ("Relations", page.locator("text.relation"))):
+    arcs, chips = page.locator("text.over"), page.locator("#sentence .chip")
+    for name, gone in (("Syntax", arcs), ("Relations", page.locator("text.link"))):
         page.get_by_label(name, exact=True).uncheck()
         expect(gone).to_have_count(0)
         expect(chips).to_have_count(7)

@@ -29,10 +29,16 @@ def _submit(hands):
     hands.wait_for_sentence("Fog")
 
 
+def _submit_at_once(hands):
+    """Submit although suggestions were not checked: the page asks first."""
+    hands.press("Control+Enter", "Control+Enter")
+    hands.wait_for_sentence("Fog")
+
+
 def test_a_whole_tree_is_taken_with_two_keys(make_queue, open_page):
     queue, _, hands = _start(make_queue, open_page, ["Entities", "Syntax"])
     hands.press("Tab", "Shift+A")
-    _submit(hands)
+    _submit_at_once(hands)
     assert queue.answers() == {"Entities": [], "Syntax": HARBOUR_TREE}
 
 
@@ -47,24 +53,72 @@ def test_everything_is_taken_task_by_task_and_counted(make_queue, open_page):
     assert stored["Relations"] == HARBOUR_RELATIONS
     assert stored["Notice type"] == "Delay"
     log = Submission.objects.get()
-    assert log.suggestions["Syntax"] == {"seen": 18, "accepted": 18, "edited": 0, "rejected": 0}
+    assert log.suggestions["Syntax"] == {
+        "seen": 18, "accepted": 18, "edited": 0, "rejected": 0, "source": "test"
+    }  # fmt: skip
     assert [action["kind"] for action in log.actions] == ["suggestion.accept"] * 4
 
 
-def test_mere_submit_takes_nothing_over(make_queue, open_page):
-    queue, page, hands = _start(make_queue, open_page, ["Entities"])
-    expect(page.locator("#message")).to_contain_text("7 suggestions are not checked")
+def test_everything_of_all_tasks_is_taken_and_submitted_with_two_keys(make_queue, open_page):
+    queue, page, hands = _start(make_queue, open_page)
+    expect(page.locator("#accept-all")).to_have_text("Accept all 28 ⇧↵")
+    hands.press("Shift+Enter")
+    expect(page.locator("#accept-all")).to_be_hidden()
+    expect(page.locator("#submit")).to_have_text("Submit and next ↵")
+    hands.press("Control+z")  # one step, however many were accepted
+    expect(page.locator("#submit")).to_have_text("Check next, 28 left ↵")
+    hands.press("Shift+Enter")
     _submit(hands)
+    assert queue.answers()["Relations"] == HARBOUR_RELATIONS
+    assert queue.answers()["Notice type"] == "Delay"
+
+
+def test_enter_never_stores_what_was_not_looked_at(make_queue, open_page):
+    queue, page, hands = _start(make_queue, open_page, ["Entities", "Notice type"])
+    main = page.locator("#submit")
+    expect(main).to_have_text("Check next, 8 left ↵")
+    chosen = page.locator(".chip[data-selected]")
+    hands.press("Enter")
+    expect(chosen).to_have_text("ORG.90")
+    hands.press("Enter")
+    expect(chosen).to_have_text("PLACE.58")
+    main.click()
+    expect(chosen).to_have_text("VESSEL.95")
+    assert Submission.objects.count() == 0
+    hands.press("Shift+X")
+    expect(main).to_have_text("Check next, 1 left ↵")
+    hands.press("Enter")
+    expect(page.locator("#detail")).to_contain_text("suggested class")
+    hands.press("x")
+    expect(main).to_have_text("Go to what is missing ↵")
+    hands.press("2")
+    expect(main).to_have_text("Submit and next ↵")
+    _submit(hands)
+    assert queue.answers() == {"Entities": [], "Notice type": "Delay"}
+
+
+def test_submitting_at_once_asks_what_becomes_of_unchecked_suggestions(make_queue, open_page):
+    queue, page, hands = _start(make_queue, open_page, ["Entities"])
+    hands.press("Control+Enter")
+    dialog = page.get_by_role("dialog", name="7 suggestions were not checked")
+    expect(dialog).to_contain_text("They count as “not there”: ORG, PLACE, VESSEL,")
+    picture(page, "annotate-unchecked")
+    hands.press("Enter")  # checks them
+    expect(dialog).to_have_count(0)
+    assert Submission.objects.count() == 0
+    _submit_at_once(hands)
     assert queue.answers() == {"Entities": []}
     assert Submission.objects.get().suggestions["Entities"] == {
-        "seen": 7, "accepted": 0, "edited": 0, "rejected": 0
+        "seen": 7, "accepted": 0, "edited": 0, "rejected": 0, "source": "test"
     }  # fmt: skip
 
 
-def test_mere_submit_takes_all_over_where_the_project_says_so(make_queue, open_page):
+def test_submitting_at_once_takes_all_over_where_the_project_says_so(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Syntax"], accepts_on_submit=True)
-    expect(page.locator("#message")).to_have_text("18 suggestions will count as yours.")
-    _submit(hands)
+    hands.press("Control+Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("They count as yours: compound, ")
+    page.get_by_role("button", name="Submit as it is").click()
+    hands.wait_for_sentence("Fog")
     assert queue.answers() == {"Syntax": HARBOUR_TREE}
 
 
@@ -79,7 +133,7 @@ def test_one_by_one_the_next_suggestion_comes_by_itself(make_queue, open_page):
     kept = [HARBOUR_SPANS[i] for i in (0, 2, 3, 4)]
     assert queue.answers()["Entities"] == [*kept, [16, 17, "DURATION"]]
     assert Submission.objects.get().suggestions["Entities"] == {
-        "seen": 7, "accepted": 4, "edited": 1, "rejected": 2
+        "seen": 7, "accepted": 4, "edited": 1, "rejected": 2, "source": "test"
     }  # fmt: skip
 
 
@@ -95,7 +149,7 @@ def test_another_of_the_model_s_options_is_one_click_away(make_queue, open_page)
 def test_a_relation_brings_the_spans_that_it_links(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Entities", "Relations"])
     page.locator("text.arc", has_text="located at").dblclick()
-    _submit(hands)
+    _submit_at_once(hands)
     assert queue.answers() == {
         "Entities": [[6, 7, "VESSEL"], [8, 10, "PLACE"]],
         "Relations": [[6, 7, 8, 10, "located at"]],
@@ -110,7 +164,7 @@ def test_a_right_click_puts_a_suggestion_away_and_deletes_an_answer(make_queue, 
     expect(hands.chip("VESSEL")).to_have_attribute("data-state", "own")
     hands.chip("VESSEL").click(button="right")
     expect(hands.chip("VESSEL")).to_have_count(0)
-    _submit(hands)
+    _submit_at_once(hands)
     assert queue.answers() == {"Entities": []}
 
 
@@ -143,7 +197,7 @@ def test_the_page_of_a_sentence_draws_suggestions_as_the_annotate_page_does(make
     expect(drawn.locator("text.arc", has_text="nmod .54")).to_be_visible()
     expect(drawn.locator(".class")).to_have_text("Notice type: Delay .57")
     expect(drawn.locator('[data-item]:not([data-state="suggested"])')).to_have_count(0)
-    stroke = drawn.locator("g.relation .stroke").first
+    stroke = drawn.locator("g.link .stroke").first
     assert stroke.evaluate("path => getComputedStyle(path).strokeDasharray") != "none"
     dashed = drawn.locator(".class").evaluate("word => getComputedStyle(word).borderTopStyle")
     assert dashed == "dashed"

@@ -3,15 +3,15 @@
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.models import Role
-from annotation.selectors.signing_in import MAX_FAILURES_A_NAME
-from annotation.services.accounts import set_password
-from annotation.services.members import invite
-from annotation.services.signing_in import (
+from annotation.accounts.selectors import MAX_FAILURES_PER_NAME
+from annotation.accounts.services import (
     create_admin,
     create_sign_in_link,
-    record_failed_sign_in,
+    invite,
+    may_try_password,
+    set_password,
 )
+from annotation.models import Role
 
 
 def test_a_sign_in_link_lets_in_once_and_then_a_password_does(open_page, transactional_db):
@@ -48,8 +48,8 @@ def test_a_weak_password_is_refused_with_its_reason(open_page, person):
 
 def test_guessing_passwords_is_slowed_down_in_plain_words(open_page, person):
     set_password(user=person("ada"), password="harbour bell 7")
-    for _ in range(MAX_FAILURES_A_NAME - 1):
-        record_failed_sign_in(name="ada", address="192.0.2.7", now=timezone.now())
+    for _ in range(MAX_FAILURES_PER_NAME - 1):
+        assert may_try_password(name="ada", address="127.0.0.1", now=timezone.now())
     page = open_page()
     page.goto("/sign-in/")
     for password, answer in (("wrong", "do not belong together"), ("harbour bell 7", "Wait 15")):

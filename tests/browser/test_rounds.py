@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 from playwright.sync_api import expect
 
-from annotation.demo.projects import TRAVEL_DESK, corpus_lines
+from annotation.corpora.imports import import_corpus
+from annotation.demo.services import TRAVEL_DESK, corpus_lines
+from annotation.jobs.worker import JobWorker
 from annotation.models import Job, Round
-from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project
-from annotation.worker import TandemWorker
+from annotation.projects.services import create_project
 from tests.browser.looking import overflow, picture, severe_violations
 
 LOOKS = [("light", 1280), ("dark", 1280), ("light", 390)]
@@ -39,7 +39,7 @@ def work():
     threads = []
 
     def run():
-        TandemWorker(interval=0.1, batch=True).run()
+        JobWorker(interval=0.1, batch=True).run()
         connection.close()
 
     def start():
@@ -55,6 +55,7 @@ def _plan(page, project):
     page.goto(f"/projects/{project.pk}/")
     page.get_by_role("link", name="Plan a round").click()
     page.get_by_role("spinbutton", name="Budget").fill("12")
+    page.get_by_text("More settings").click()
     page.get_by_role("radio", name="sentences", exact=True).check(force=True)
     page.get_by_label("Encoder").select_option("tiny")
     page.get_by_label("Test slice").fill("30")
@@ -75,7 +76,8 @@ def test_an_owner_plans_a_round_follows_it_and_reads_its_charts(open_page, proje
     Round.objects.update(state=Round.State.QUEUED)
     work()
     expect(page.locator("h1 .badge")).to_have_text("labelling", timeout=120_000)
-    expect(page.locator("tbody tr")).to_have_count(12)
+    asks = page.get_by_role("region", name="Asks", exact=True)
+    expect(asks.locator("tbody tr")).to_have_count(12)
     expect(page.get_by_role("heading", name="Scores")).to_be_visible()
 
     page.goto(f"/projects/{project.pk}/")

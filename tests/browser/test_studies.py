@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 STUDY = """
 name = "levels"
-kind = "trivial"
+kind = "benchmarks.trivial_study"
 seeds = [0, 1]
 settings = { n_rows = 3 }
 factors = { level = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] }
@@ -14,9 +14,9 @@ factors = { level = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] }
 
 
 def test_each_of_many_configurations_has_a_panel_with_its_single_runs(
-    open_page, person, make_project, tmp_path, settings
+    open_page, person, make_project, tmp_path, monkeypatch
 ):
-    settings.TANDEM_HOME = tmp_path
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     (tmp_path / "levels.toml").write_text(STUDY)
     call_command("run_sweep", str(tmp_path / "levels.toml"), "--executor", "serial")
     project = make_project(person("ada", is_superuser=True))
@@ -32,12 +32,12 @@ def test_each_of_many_configurations_has_a_panel_with_its_single_runs(
 
 
 def test_the_pages_tell_how_many_runs_are_missing_and_which_configurations_lack_them(
-    open_page, person, make_project, tmp_path, settings
+    open_page, person, make_project, tmp_path, monkeypatch
 ):
-    settings.TANDEM_HOME = tmp_path
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     file = tmp_path / "partly.toml"
     file.write_text(
-        'name = "partly"\nkind = "trivial"\nseeds = [0, 1]\n'
+        'name = "partly"\nkind = "benchmarks.trivial_study"\nseeds = [0, 1]\n'
         "[settings]\nn_rows = 3\nfails_on = 0\n[factors]\nlevel = [1, 2]\n"
     )
     with pytest.raises(CommandError, match="2 runs failed"):

@@ -17,15 +17,23 @@ class BrokenQueue(AppConfig):
     def ready(self):
         import time
 
-        from annotation.queue_sql import peek_ask
-        from annotation.rows import run
-        from annotation.services import leasing
+        from django.db.models import F
 
-        def claim_ask(*, queue, annotator, first_rank, overlap):
-            ask = peek_ask(queue=queue, annotator=annotator, first_rank=first_rank)
+        from annotation.models import Ask
+        from annotation.queue import leases
+        from annotation.queue.selectors import _asks_left
+        from annotation.queue.store import ClaimedAsk
+
+        def claim_ask(*, position, annotator_id):
+            free = _asks_left(position, annotator_id).filter(
+                n_answers__lt=F("overlap") - F("n_leases")
+            )
+            ask = free.order_by("rank").first()
             time.sleep(0.05)
-            run("UPDATE annotation_ask SET n_leases = 1 WHERE id = %(ask)s", ask=ask)
-            return ask
+            if ask is None:
+                return None
+            Ask.objects.filter(pk=ask.pk).update(n_leases=1)
+            return ClaimedAsk(ask.pk, ask.sentence_id, [])
 
-        leasing.claim_ask = claim_ask
-        leasing._claim = leasing._claim.__wrapped__  # neither turn nor transaction
+        leases.claim_ask = claim_ask
+        leases._claim = leases._claim.__wrapped__  # no transaction

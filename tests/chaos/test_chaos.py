@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from annotation.client import Client
 from benchmarks.chaos import Chaos
 from benchmarks.history import History, Served, Stored, violations
+from tandem_client import Client
 
 pytestmark = pytest.mark.xdist_group("chaos")
 
@@ -30,7 +30,7 @@ def serve_one_to_each(server, n_people):
     def take(number, token):
         client = Client(f"http://127.0.0.1:{server.port}", token)
         ready.wait()
-        ask = client.next(made["project"]).described["ask"]
+        ask = client.next(made["project"])["ask"]
         history.served.append(Served(f"annotator-{number}", ask["id"], ask["rank"]))
         client.close()
 

@@ -9,8 +9,8 @@ from config import environment
 
 def test_a_secret_key_is_made_once_and_only_its_owner_can_read_it(tmp_path, monkeypatch):
     monkeypatch.delenv("TANDEM_SECRET_KEY", raising=False)
-    key = environment.secret_key(tmp_path)
-    assert environment.secret_key(tmp_path) == key
+    key = environment.secret_key(tmp_path / "secret_key")
+    assert environment.secret_key(tmp_path / "secret_key") == key
     assert stat.S_IMODE(os.stat(tmp_path / "secret_key").st_mode) == 0o600
 
 
@@ -21,11 +21,11 @@ def test_processes_that_start_together_agree_on_one_whole_secret_key(tmp_path, m
     def draw_while_another_starts(n):
         if not others:
             others.append(None)
-            others[0] = environment.secret_key(tmp_path)
+            others[0] = environment.secret_key(tmp_path / "secret_key")
         return draw(n)
 
     monkeypatch.setattr(environment.secrets, "token_urlsafe", draw_while_another_starts)
-    assert environment.secret_key(tmp_path) == others[0]
+    assert environment.secret_key(tmp_path / "secret_key") == others[0]
     assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
 
 
@@ -35,7 +35,7 @@ def test_processes_that_start_together_agree_on_one_whole_secret_key(tmp_path, m
 def test_a_weak_or_known_secret_key_is_refused_with_the_remedy(key, tmp_path, monkeypatch):
     monkeypatch.setenv("TANDEM_SECRET_KEY", key or "x")
     with pytest.raises(ImproperlyConfigured, match="TANDEM_SECRET_KEY"):
-        environment.secret_key(tmp_path)
+        environment.secret_key(tmp_path / "secret_key")
 
 
 def test_a_flag_that_is_neither_yes_nor_no_is_an_error(monkeypatch):
@@ -45,7 +45,19 @@ def test_a_flag_that_is_neither_yes_nor_no_is_an_error(monkeypatch):
 
 
 def test_answering_to_any_host_is_an_error_at_start(settings):
-    from annotation.checks import hosts_are_named
+    from annotation.web.security import hosts_are_named
 
     settings.ALLOWED_HOSTS = ["*"]
     assert [message.id for message in hosts_are_named(None)] == ["tandem.E001"]
+
+
+@pytest.mark.parametrize("value", ["", "auto", "cpu", "cuda", "cuda:1", "mps"])
+def test_a_device_is_a_name_that_torch_knows(value, monkeypatch):
+    monkeypatch.setenv("TANDEM_DEVICE", value)
+    assert environment.device("TANDEM_DEVICE") == (value or "auto")
+
+
+def test_an_unknown_device_is_refused_with_what_is_allowed(monkeypatch):
+    monkeypatch.setenv("TANDEM_DEVICE", "gpu")
+    with pytest.raises(ImproperlyConfigured, match="'gpu'; use auto, cpu, cuda"):
+        environment.device("TANDEM_DEVICE")

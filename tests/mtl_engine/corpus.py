@@ -77,7 +77,14 @@ def tiny_config(*, frozen_layers=-1, width=32, layers=3, model=None, **training)
                 "frozen_layers": frozen_layers,
             },
             "model": {"arc_width": 32, "label_width": 16, "pair_width": 32, **(model or {})},
-            "training": {"learning_rate": 3e-3, "head_factor": 1.0, "epochs": 2, **training},
+            "training": {
+                "learning_rate": 3e-3,
+                "head_factor": 1.0,
+                "epochs": 2,
+                "batch_size": 8,
+                "evaluate_every": 1,
+                **training,
+            },
         }
     )
 

@@ -1,4 +1,4 @@
-"""Folders that are replaced as a whole, whenever the writer dies and whoever reads meanwhile."""
+"""Files and folders replaced as a whole, whenever the writer dies and whoever reads meanwhile."""
 
 import json
 import os
@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from mtl_engine import folders
+from mtl_engine import atomic
+from mtl_engine.atomic import current_place, read_whole, remove_folder, replaced_folder
 from mtl_engine.errors import EngineError
-from mtl_engine.folders import current_place, read_whole, remove_folder, replaced_folder
 
 # Replaces a folder again and again, each time killed one step later, until it ends by itself.
 KILLED_AT_EVERY_STEP = """
 import json, os, sys
 from pathlib import Path
-from mtl_engine import folders
+from mtl_engine import atomic
 
 folder, has_exchange = Path(sys.argv[1]), sys.argv[2] == "exchange"
 if not has_exchange:
-    folders._exchange = lambda new, folder: False
+    atomic._exchange = lambda new, folder: False
 
 def write(text):
-    with folders.replaced_folder(folder) as new:
+    with atomic.replaced_folder(folder) as new:
         for part in ("a", "b"):
             (new / part).write_text(text)
 
@@ -49,7 +49,7 @@ while status != 0:
     if child == 0:
         write_until(n_steps)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    found.append([left, folder.exists(), *folders.read_whole(folder, read)])
+    found.append([left, folder.exists(), *atomic.read_whole(folder, read)])
     n_steps += 1
 print(json.dumps(found))
 """
@@ -78,7 +78,7 @@ def write(folder, text):
 @pytest.mark.parametrize("can_exchange", [True, False])
 def test_a_reader_whose_folder_is_replaced_reads_again(can_exchange, tmp_path, monkeypatch):
     if not can_exchange:
-        monkeypatch.setattr(folders, "_exchange", lambda new, folder: False)
+        monkeypatch.setattr(atomic, "_exchange", lambda new, folder: False)
     write(tmp_path / "m", "old")
     tries = []
 
@@ -138,3 +138,53 @@ def test_a_link_is_replaced_and_what_it_points_to_stays(tmp_path):
     assert (tmp_path / "m" / "a").read_text() == "new"
     assert (tmp_path / "target" / "a").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "target"]
+
+
+def test_a_file_is_replaced_whole_and_for_its_owner_alone(tmp_path):
+    path = tmp_path / "choice.json"
+    path.write_text("old")
+    with atomic.replaced_file(path) as file:
+        file.write(b"new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_whose_writer_fails_stays_as_it_was(tmp_path):
+    path = tmp_path / "choice.json"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), atomic.replaced_file(path) as file:
+        file.write(bytes([1, 2, 3 // 0]))
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_of_several_writers_of_a_new_file_the_first_wins(tmp_path, monkeypatch, has_links):
+    if not has_links:
+        monkeypatch.setattr(atomic.os, "link", lambda new, path: (_ for _ in ()).throw(OSError()))
+    path = tmp_path / "key"
+    with atomic.first_file(path) as slow:
+        slow.write(b"slow")
+        if has_links:
+            with atomic.first_file(path) as fast:
+                fast.write(b"fast")
+    assert path.read_bytes() == (b"fast" if has_links else b"slow")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_several_writers_of_a_new_folder_the_first_wins(tmp_path):
+    folder = tmp_path / "runs" / "ab"
+    with atomic.first_folder(folder) as slow:
+        (slow / "a").write_text("slow")
+        with atomic.first_folder(folder) as fast:
+            (fast / "a").write_text("fast")
+    assert (folder / "a").read_text() == "fast"
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_new_folder_whose_writer_fails_never_appears(tmp_path):
+    with pytest.raises(ZeroDivisionError), atomic.first_folder(tmp_path / "ab"):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ import pytest
 
 from mtl_engine.costs import Costs, paper_costs
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.selection import DECISIONS, PLANNED, one_shot_budget, plan
+from mtl_engine.selection import DECISIONS, STRATEGIES, TaskUnits, Units, one_shot_budget, plan
 
 NAN = np.nan
 CONFIDENCE = np.array([(0.6, 0.9), (0.3, 0.55), (0.95, 0.2), (0.1, 0.7), (0.5, 0.45), (0.35, 0.8)])
@@ -236,14 +236,18 @@ def test_weights_make_a_tasks_cells_worth_more():
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-@pytest.mark.parametrize("strategy", sorted(PLANNED))
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_every_strategy_keeps_to_the_budget_and_to_open_cells(strategy, decision):
-    if decision == "BLP" and strategy in ("MT-PAR", "MT-IND", "RANDOM"):
+    properties = STRATEGIES[strategy]
+    if decision not in properties.decisions:
         with pytest.raises(EngineError, match="use decision='GREEDY'"):
             plan(CONFIDENCE, COSTS, 40, strategy, decision=decision, rng=1)
         return
     rng = np.random.default_rng(4)
-    options = {"task": 1} if strategy == "STCS" else {"rng": 1} if strategy == "RANDOM" else {}
+    options = {"task": 1} if properties.needs_task else {"rng": 1} if properties.needs_rng else {}
+    if properties.needs_units:
+        units = TaskUnits(np.ones(40, int), np.arange(40), np.full(40, 0.5), np.zeros(40, int))
+        options |= {"units": lambda: Units((units,) * 3)}
     for budget in (0, 3, 50, 500, 1e9, np.inf):
         confidence = rng.random((40, 3))
         confidence[rng.random((40, 3)) < 0.3] = NAN
@@ -255,7 +259,7 @@ def test_every_strategy_keeps_to_the_budget_and_to_open_cells(strategy, decision
         assert sorted(found.rows.tolist()) == np.flatnonzero(found.ask.any(axis=1)).tolist()
         if budget < 2:
             assert not found.ask.any()
-        if budget == np.inf and strategy != "STCS":
+        if budget == np.inf and not properties.needs_task:
             assert (found.ask == ~np.isnan(confidence)).all()
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mtl_engine.calibration import fit_expected_error
 from mtl_engine.confidence import (
     expected_calibration_error,
     fit_temperature,
@@ -101,3 +102,30 @@ def test_doubt_gives_a_finite_temperature_to_labels_that_were_all_right():
     assert found == pytest.approx(4 / np.log(3))
     masked = np.array([[4.0, 0.0, -np.inf], [-np.inf, 0.0, 4.0]])
     assert fit_temperature(masked, np.array([0, 2]), doubt=0.5) == pytest.approx(found)
+
+
+def test_expected_errors_rise_with_raw_ones_and_have_the_level_of_the_wrong_units():
+    rng = np.random.default_rng(0)
+    raw = rng.uniform(0.1, 0.9, 4000)  # smoothed labels keep the raw error above 0.1
+    is_wrong = rng.random(4000) < np.maximum(0, raw - 0.3)
+    places, values = fit_expected_error(raw, is_wrong)
+    assert (np.diff(places) > 0).all()
+    assert (np.diff(values) >= 0).all()
+    expected = np.interp(raw, places, values)
+    sure, unsure = raw < 0.25, raw > 0.7
+    assert expected[sure].mean() == pytest.approx(0, abs=0.02)
+    assert expected[unsure].mean() == pytest.approx(is_wrong[unsure].mean(), abs=0.05)
+
+
+def test_a_level_of_few_units_is_pooled_and_never_falls():
+    raw = np.repeat([0.1, 0.2, 0.3], 20)
+    is_wrong = np.concatenate([np.arange(20) < n for n in (4, 2, 10)])
+    places, values = fit_expected_error(raw, is_wrong)
+    level = np.interp([0.1, 0.2, 0.3], places, values)
+    assert level[:2] == pytest.approx([0.9 * 0.15, 0.9 * 0.15 + 0.1 * 0.1])
+    assert level[2] == pytest.approx(0.9 * 0.5 + 0.1 * 0.2)
+
+
+def test_answers_that_are_all_right_leave_no_floor_of_doubt():
+    places, values = fit_expected_error(np.full(100, 0.09), np.zeros(100, dtype=bool))
+    assert np.interp(0.09, places, values) == 0

@@ -16,14 +16,12 @@ from mtl_engine.checkpoint import (
     save_snapshot,
 )
 from mtl_engine.config import EngineConfig
-from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError
-from mtl_engine.export import export_huggingface
-from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import new_model
 from mtl_engine.prediction import predict
 from mtl_engine.training import Evaluation, Step, train
-from tests.mtl_engine.corpus import MOOD, POS, SPANS, TASKS, sentences, tiny_config, trained
+from mtl_engine.types import TaskSpec
+from tests.mtl_engine.corpus import MOOD, TASKS, sentences, tiny_config, trained
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 TOKENS = [example.tokens for example in sentences(6)]
@@ -64,7 +62,7 @@ def test_the_description_tells_all_without_loading_the_model(end, tmp_path):
 def test_a_model_folder_holds_safetensors_json_and_a_card_only(end, tmp_path):
     save_model(end.model, tmp_path / "m")
     names = {path.name for path in (tmp_path / "m").rglob("*") if path.is_file()}
-    assert names == {"model.safetensors", "model.json", "README.md"}
+    assert names == {"model.safetensors", "model.json", "README.md", "SHA256SUMS"}
 
 
 def test_a_failed_save_leaves_the_old_model_and_no_rest(end, tmp_path, monkeypatch):
@@ -222,7 +220,7 @@ def test_a_killed_training_goes_on_from_disk_to_the_same_bits(tmp_path):
 @pytest.mark.parametrize("kind", ["bilstm", "transformer"])
 def test_models_on_every_encoder_are_saved_with_all_they_need(kind, tmp_path):
     config = EngineConfig.from_dict({"encoder": {"kind": kind, "layers": 2}})
-    tasks = [MOOD, RegressionTask("score", low=0.0, high=5.0)]
+    tasks = [MOOD, TaskSpec("score", "regression", low=0.0, high=5.0)]
     model = new_model(config, tasks, ["Ada", "visits"]).eval()
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
@@ -231,35 +229,3 @@ def test_models_on_every_encoder_are_saved_with_all_they_need(kind, tmp_path):
         [p.answers for p in predict(m, [("Ada", "sleeps"), ("Oslo",)])] for m in (model, loaded)
     )
     assert first == second
-
-
-def test_an_exported_model_is_read_by_transformers_alone(tmp_path, capfd):
-    from transformers import AutoModel, AutoModelForTokenClassification, AutoTokenizer
-
-    model = new_model(EngineConfig(), [SPANS, replace(POS, name="p.o/s")]).eval()
-    export_huggingface(model, tmp_path / "hf")
-    assert capfd.readouterr() == ("", "")
-    tokens = ["Ada", "visits", "Oslo"]
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "hf")
-    batch = tokenizer([tokens], is_split_into_words=True, return_tensors="pt")
-    firsts = [batch.word_ids().index(number) for number in range(3)]
-    pack = collate(model.encoder.read([tokens]))
-    with torch.no_grad():
-        states = model.states(pack, ["entities"])["entities"]
-        vectors = AutoModel.from_pretrained(tmp_path / "hf").eval()(**batch).last_hidden_state[0]
-        torch.testing.assert_close(vectors[firsts], states.words, rtol=1e-4, atol=1e-5)
-        for folder, name in (("0-entities", "entities"), ("1-p_o_s", "p.o/s")):
-            path = tmp_path / "hf" / "token-classification" / folder
-            classifier = AutoModelForTokenClassification.from_pretrained(path).eval()
-            logits = model.head(name)(states).logits
-            torch.testing.assert_close(
-                classifier(**batch).logits[0][firsts], logits, rtol=1e-4, atol=1e-5
-            )
-            assert list(classifier.config.id2label.values()) == model.head(name).names
-    labels = json.loads((tmp_path / "hf" / "heads.json").read_text())
-    assert labels["entities"]["labels"] == ["PER", "LOC"]
-
-
-def test_only_transformers_have_a_hugging_face_form(end, tmp_path):
-    with pytest.raises(EngineError, match="transformer encoder"):
-        export_huggingface(end.model, tmp_path / "hf")

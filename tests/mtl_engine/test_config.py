@@ -22,15 +22,25 @@ def test_settings_survive_a_way_through_json():
 
 def test_the_defaults_are_the_measured_ones():
     training = EngineConfig().training
-    assert (training.learning_rate, training.head_factor, training.batch_size) == (4e-4, 10, 8)
-    assert EngineConfig().encoder.frozen_layers == 2
+    assert (training.learning_rate, training.head_factor, training.beta2) == (4e-4, 10, 0.98)
+    assert EngineConfig().encoder.frozen_layers == 0
+    assert EngineConfig().model.has_scalar_mix
+    assert not EngineConfig.from_dict({"model": {"architecture": "CMT"}}).model.has_scalar_mix
     assert EngineConfig().model.architecture == "SMT"
 
 
-@pytest.mark.parametrize(("n", "epochs"), [(10, 20), (50, 20), (100, 16), (190, 9), (5000, 8)])
-def test_epochs_follow_the_number_of_sentences(n, epochs):
-    assert TrainingConfig().epochs_for(n) == epochs
-    assert TrainingConfig(epochs=3).epochs_for(n) == 3
+def test_more_words_are_passed_over_less_often():
+    passes = [TrainingConfig().passes_over(n) for n in (1, 500, 4_000, 20_000, 10**8)]
+    assert passes == sorted(passes, reverse=True)
+    assert passes[2] == 7
+    assert passes[0] / passes[2] == pytest.approx(1.514, abs=0.001)  # 4,000 to the power of .05
+    assert passes[2] / passes[3] == pytest.approx(1.084, abs=0.001)  # 5 to the power of .05
+    assert TrainingConfig(epochs=8).passes_over(500) == 8
+
+
+def test_a_step_has_fewer_words_where_there_are_few():
+    assert [TrainingConfig().words_per_step(n) for n in (1, 2_000, 4_000)] == [32, 50, 96]
+    assert TrainingConfig(batch_words=7).words_per_step(4_000) == 7
 
 
 @pytest.mark.parametrize(
@@ -51,7 +61,11 @@ def test_an_unknown_name_is_named_with_the_known_ones(values, parts):
 @pytest.mark.parametrize(
     ("values", "parts"),
     [
-        ({"training": {"batch_size": 0}}, ["'batch_size' is 0", "1 or more"]),
+        ({"training": {"batch_words": -1}}, ["'batch_words' is -1", "0 or more"]),
+        ({"training": {"n_parts": 0}}, ["'n_parts' is 0", "1 or more"]),
+        ({"training": {"beta2": 1.0}}, ["'beta2' is 1.0", "less than 1"]),
+        ({"training": {"batch_size": -1}}, ["'batch_size' is -1", "0 or more"]),
+        ({"encoder": {"lora_rank": -1}}, ["'lora_rank' is -1", "0 to 512"]),
         ({"training": {"batch_size": 2.5}}, ["'batch_size' is 2.5", "int"]),
         ({"training": {"batch_size": True}}, ["'batch_size' is True", "int"]),
         ({"training": {"learning_rate": float("nan")}}, ["'learning_rate' is nan"]),
@@ -105,8 +119,8 @@ def test_settings_made_in_code_know_their_choices_too(group, choice, known):
 @pytest.mark.parametrize(
     ("encoder", "n_frozen"),
     [
-        ({}, 2),
-        ({"name": "some/encoder"}, 2),
+        ({}, 0),
+        ({"name": "some/encoder"}, 0),
         ({"kind": "tiny"}, -1),
         ({"kind": "tiny", "frozen_layers": 2}, 2),
         ({"kind": "bilstm"}, -1),

@@ -8,7 +8,6 @@ from mtl_engine.config import EngineConfig
 from mtl_engine.encoders.subwords import PAIR_SEPARATOR
 from mtl_engine.errors import EngineError
 from mtl_engine.evaluation import evaluate
-from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.model import new_model
 from mtl_engine.prediction import predict, score
 from mtl_engine.training import Evaluation, train
@@ -94,7 +93,7 @@ def test_a_sentence_of_one_word_has_a_tree_of_one_root():
 
 
 def test_numbers_of_sentence_pairs_can_be_learned():
-    task = RegressionTask("similar", low=0.0, high=5.0)
+    task = TaskSpec("similar", "regression", low=0.0, high=5.0)
     near = {"sun": 5.0, "moon": 2.2, "sea": 0.5}
     examples = [
         Example((a, PAIR_SEPARATOR, b), {"similar": value})
@@ -110,4 +109,4 @@ def test_numbers_of_sentence_pairs_can_be_learned():
     with pytest.raises(EngineError, match=r"not a number from 0.0 to 5.0"):
         trained([Example(("a",), {"similar": 7})], [task], config)
     with pytest.raises(EngineError, match="not below"):
-        RegressionTask("bad", low=1.0, high=1.0)
+        TaskSpec("bad", "regression", low=1.0, high=1.0)

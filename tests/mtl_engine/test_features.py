@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import time
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError
 from mtl_engine.evaluation import evaluate
 from mtl_engine.feature_store import DiskStore, MemoryStore
-from mtl_engine.features import open_features
+from mtl_engine.features import make_room, open_features
 from mtl_engine.model import new_model
 from mtl_engine.prediction import score
 from tests.mtl_engine.corpus import MOOD, POS, TASKS, labelled_for, sentences, tiny_config, trained
@@ -214,3 +215,16 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
     store = DiskStore(tmp_path, 4, 10**6)
     for number in range(1, 81):
         assert store.get(key(number)).tolist() == rows(1 + number % 3, number).tolist()
+
+
+def test_what_other_encoders_left_long_ago_makes_room(tmp_path):
+    old, older, recent, mine = (tmp_path / name for name in ("old", "older", "recent", "mine"))
+    now = time.time()
+    for folder, age in ((old, 2), (older, 3), (recent, 0), (mine, 9)):
+        folder.mkdir()
+        (folder / "rows.f32").write_bytes(bytes(100))
+        os.utime(folder / "rows.f32", (now - age * 86_400, now - age * 86_400))
+    make_room(mine, 300)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "old", "recent"]
+    make_room(mine, 10)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "recent"]

@@ -11,9 +11,10 @@ from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.heads import new_head
 from mtl_engine.heads.candidates import candidate_number, candidates
 from mtl_engine.heads.crf import Crf
-from mtl_engine.heads.interface import Parent
-from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
+from mtl_engine.heads.interface import Parent, softmax
+from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy, null_cross_entropy
 from mtl_engine.heads.nested_spans import SpanScores
+from mtl_engine.heads.relation_spans import best_threshold
 from mtl_engine.heads.tags import TagScores
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import MOVES, SPANS, TASKS
@@ -215,15 +216,87 @@ def test_kept_spans_are_the_likeliest_and_pairs_never_link_a_span_to_itself():
 
 def test_a_sentence_without_pairs_is_sure_and_says_so():
     spans, relations = relation_setup()
-    parent = span_scores(spans, [1, 5], {})
-    reading = relations.read(
-        relations(parent.states, parent).__class__(
-            **{**vars(relations(parent.states, parent)), "logits": torch.zeros(6, 3)}
-        )
-    )
+    likely = {(1, start, start + 1): ("PER", 30.0) for start in range(3)}
+    parent = span_scores(spans, [1, 5], likely)
+    reading = relations.read(unsure_of_all_pairs(relations(parent.states, parent)))
     assert reading.confidence().tolist() == pytest.approx([1.0, 0.0], abs=1e-6)
     assert reading.is_judged().tolist() == [False, True]
     assert reading.answers() == [[], []]
+
+
+def unsure_of_all_pairs(scores):
+    return scores.__class__(**{**vars(scores), "logits": torch.zeros_like(scores.logits)})
+
+
+def test_pairs_count_by_the_probability_that_both_are_spans():
+    spans, relations = relation_setup()
+    parent = span_scores(spans, [5], {(0, 0, 1): ("PER", 0.0), (0, 2, 3): ("LOC", 0.0)})
+    reading = relations.read(unsure_of_all_pairs(relations(parent.states, parent)))
+    probability = 1 - softmax(parent.logits.numpy())[:, 0]  # of being a span
+    first, second = reading.scores.first, reading.scores.second
+    weight = sum(probability[a] * probability[b] for a, b in zip(first, second, strict=True))
+    assert reading.entropy() == pytest.approx(weight * np.log(3))
+    assert reading.expected_items() == pytest.approx(weight * 2 / 3)
+    assert reading.confidence() == pytest.approx(1 - weight / max(1, weight))
+
+
+def test_relations_learn_from_pairs_of_gold_spans_and_as_many_others():
+    spans, relations = relation_setup(keep=2.0)
+    parent = span_scores(spans, [8], {})
+    gold_spans = [[0, 1, "PER"], [2, 3, "PER"], [4, 6, "LOC"], [6, 7, "LOC"]]
+    target = relations.encode(8, [[0, 1, 4, 6, "goes_to"]])
+    seen = []
+    relations.losses = lambda scores, targets, smoothing: seen.append(scores)
+    relations.training_losses(
+        parent.states, [target], 0.0, Parent(parent, [spans.encode(8, gold_spans)])
+    )
+    starts, ends = parent.spans.start, parent.spans.end
+    gold = {(start, end) for start, end, _ in gold_spans}
+    pairs = [
+        ((starts[a], ends[a]) in gold) + ((starts[b], ends[b]) in gold)
+        for a, b in zip(seen[0].first, seen[0].second, strict=True)
+    ]
+    assert pairs.count(2) == 12
+    assert len(pairs) == 24
+
+
+def test_smoothing_leaves_null_pairs_alone():
+    logits = torch.tensor([[0.3, 1.0, -2.0], [0.3, 1.0, -2.0]])
+    losses = null_cross_entropy(logits, torch.tensor([0, 1]), 0.2)
+    rows = logits.log_softmax(-1)
+    assert losses.tolist() == pytest.approx(
+        [-float(rows[0, 0]), float(-0.8 * rows[1, 1] - 0.2 * rows[1].mean())]
+    )
+
+
+@pytest.mark.parametrize(
+    ("margins", "hits", "n_gold", "expected"),
+    [
+        ([3.0, 1.0, -1.0, -2.0], [1, 1, 1, 0], 4, -1.5),  # F1 .4 .67 .86 .75
+        ([3.0, 1.0], [1, 1], 2, 0.5),
+        ([3.0, 1.0], [0, 0], 2, 0.0),
+        ([], [], 3, 0.0),
+    ],
+)
+def test_the_null_offset_gives_the_best_f1(margins, hits, n_gold, expected):
+    assert best_threshold(np.array(margins), np.array(hits), n_gold) == expected
+
+
+def test_a_null_offset_changes_which_relations_are_answered_and_not_how_sure_they_are():
+    spans, relations = relation_setup(keep=1.0)
+    parent = span_scores(spans, [3], {(0, 0, 1): ("PER", 6.0), (0, 2, 3): ("LOC", 5.0)})
+    scores = relations(parent.states, parent)
+    logits = torch.zeros_like(scores.logits)
+    logits[:, 0] = 1.0
+    logits[:, 2] = 0.5
+    scores = scores.__class__(**{**vars(scores), "logits": logits})
+    silent = relations.read(scores)
+    relations.null_offset.fill_(-0.6)
+    speaking = relations.read(scores)
+    assert silent.answers() == [[]]
+    assert [answer[4] for answer in speaking.answers()[0]] == ["comes_from"] * 2
+    assert speaking.confidence().tolist() == silent.confidence().tolist()
+    assert speaking.item_confidence()[0] == pytest.approx([float(logits[0].softmax(0)[2])] * 2)
 
 
 def test_relations_link_only_spans_of_the_parents_answer():
@@ -295,3 +368,18 @@ def test_an_answer_needs_one_entry_per_token(kind):
 def test_a_task_that_always_needs_a_label_must_have_one(kind):
     with pytest.raises(EngineError, match="has no labels"):
         head_for(TaskSpec("t", kind, ()))
+
+
+def test_several_classes_are_answered_where_dev_sentences_say_so():
+    head = head_for(TaskSpec("topics", "multiclasses", ("b", "a", "c")))
+    logits = torch.tensor([[2.0, -1.0, -3.0], [-1.0, -2.0, -3.0]] * 10)
+    targets = [head.encode(3, ["a", "b"]), head.encode(3, ["b"])] * 10
+    assert head.read(logits[:2]).answers() == [["b"], []]
+    head.fit_decision([(logits, targets)])
+    reading = head.read(logits[:2])
+    assert reading.answers() == [["a", "b"], ["b"]]
+    assert [len(row) for row in reading.item_confidence()] == [2, 1]
+    assert not np.concatenate(head.wrong_units(logits[:2], reading, targets[:2])).any()
+    assert reading.expected_items()[0] == pytest.approx(0.881 + 0.269 + 0.047, abs=1e-3)
+    plain = head.losses(torch.zeros(1, 3), [head.encode(3, [])], 0.0)
+    assert float(plain) == pytest.approx(3 * np.log(2), abs=1e-6)

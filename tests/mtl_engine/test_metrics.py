@@ -6,21 +6,19 @@ import numpy as np
 import pytest
 
 from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.kinds import KINDS
 from mtl_engine.metrics import (
-    MAIN_SCORE,
     Counts,
     accuracy,
-    answer_scores,
     attachment_scores,
-    label_table,
     read_chunks,
     relation_f1,
-    sentence_accuracy,
     span_answer_f1,
     span_f1,
     span_table,
     write_tags,
 )
+from tests.mtl_engine.corpus import TASKS as CORPUS_TASKS
 
 GOLD = ["B-PER", "I-PER", "B-PER", "O", "B-LOC"]
 IO = ["I-PER", "I-PER", "I-PER", "O", "I-LOC"]
@@ -155,21 +153,19 @@ def test_accuracy_of_classes_and_of_tags():
 
 
 def test_sentence_accuracy_by_kind():
-    assert sentence_accuracy("classes", ["a", "b"], ["a", "c"], [3, 3]) == pytest.approx([1, 0])
-    assert sentence_accuracy("tags", [["a", "b"]], [["a", "c"]], [2]) == pytest.approx([0.5])
-    assert sentence_accuracy("spans", [[[0, 2, "A"]]], [[[0, 1, "A"]]], [4]) == pytest.approx(
-        [0.75]
-    )
-    assert sentence_accuracy(
-        "tree", [[[0, "r"], [1, "x"]]], [[[0, "y"], [2, "x"]]], [2]
-    ) == pytest.approx([0.5])
-    relations = [[[0, 1, 2, 3, "a"]], []]
-    assert sentence_accuracy("relations", relations, [[], []], [4, 4]) == pytest.approx([0, 1])
+    assert KINDS["classes"].sentence_accuracy("a", "a", 3) == 1
+    assert KINDS["classes"].sentence_accuracy("b", "c", 3) == 0
+    assert KINDS["tags"].sentence_accuracy(["a", "b"], ["a", "c"], 2) == 0.5
+    assert KINDS["spans"].sentence_accuracy([[0, 2, "A"]], [[0, 1, "A"]], 4) == 0.75
+    gold, predicted = [[0, "r"], [1, "x"]], [[0, "y"], [2, "x"]]
+    assert KINDS["tree"].sentence_accuracy(gold, predicted, 2) == 0.5
+    assert KINDS["relations"].sentence_accuracy([[0, 1, 2, 3, "a"]], [], 4) == 0
+    assert KINDS["relations"].sentence_accuracy([], [], 4) == 1
 
 
 def test_label_tables_count_by_label_most_frequent_first():
-    table = label_table(
-        "spans", [[[0, 1, "A"], [1, 2, "B"]], [[0, 1, "A"]]], [[[0, 1, "A"]], [[0, 1, "B"]]]
+    table = KINDS["spans"].label_table(
+        [[[0, 1, "A"], [1, 2, "B"]], [[0, 1, "A"]]], [[[0, 1, "A"]], [[0, 1, "B"]]]
     )
     assert table == {"A": Counts(1, 1, 2), "B": Counts(0, 1, 1)}
     assert list(table) == ["A", "B"]
@@ -180,6 +176,9 @@ def test_the_span_table_of_tags_agrees_with_the_total():
     table = span_table([GOLD], [IO])
     assert table == {"PER": Counts(0, 1, 2), "LOC": Counts(1, 1, 1)}
     assert (table["PER"] + table["LOC"]).prf == span_f1([GOLD], [IO])
+
+
+TASKS = {task.kind: task for task in CORPUS_TASKS}
 
 
 @pytest.mark.parametrize(
@@ -193,19 +192,18 @@ def test_the_span_table_of_tags_agrees_with_the_total():
     ],
 )
 def test_every_kind_scores_its_own_answer_as_right(kind, answer, label):
-    scores = answer_scores(kind, [answer], [answer])
-    assert scores[MAIN_SCORE[kind]] == 1.0
-    counts = label_table(kind, [answer], [answer])[label]
+    judged = KINDS[kind].judge(TASKS[kind], [answer], [answer], [2])
+    assert judged.main == judged.metrics[KINDS[kind].main_metric] == 1.0
+    assert judged.accuracy.tolist() == [1.0]
+    counts = KINDS[kind].label_table([answer], [answer])[label]
     assert counts.right == counts.predicted == counts.gold > 0
 
 
 def test_an_unknown_kind_and_unequal_lengths_are_named():
-    with pytest.raises(UnknownName, match="Did you mean 'spans'"):
-        answer_scores("span", [], [])
-    with pytest.raises(UnknownName, match="task kind"):
-        label_table("words", [], [])
-    with pytest.raises(UnknownName, match="task kind"):
-        sentence_accuracy("words", [], [], [])
+    with pytest.raises(UnknownName, match="No task kind 'span'. Did you mean 'spans'"):
+        KINDS["span"]
+    with pytest.raises(EngineError, match="1 gold and 0 predicted"):
+        KINDS["tags"].label_table([["a"]], [])
     with pytest.raises(EngineError, match="2 gold and 1 predicted"):
         span_f1([["O"], ["O"]], [["O"]])
     with pytest.raises(EngineError, match="Sentence 0 has 2 gold tags and 1"):

@@ -65,7 +65,10 @@ def test_private_layers_start_from_the_shared_weights_and_are_their_own():
 
 
 def test_with_equal_branches_cmt_reads_what_smt_reads():
-    smt, cmt = (states_of(model_of(a, [POS, MOOD]), ("a", "b"), ("c",)) for a in ("SMT", "CMT"))
+    plain = {"has_scalar_mix": False}
+    smt, cmt = (
+        states_of(model_of(a, [POS, MOOD], model=plain), ("a", "b"), ("c",)) for a in ("SMT", "CMT")
+    )
     for name in ("pos", "mood"):
         torch.testing.assert_close(smt[name].words, cmt[name].words)
         torch.testing.assert_close(smt[name].pooled, cmt[name].pooled)

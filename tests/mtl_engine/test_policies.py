@@ -45,12 +45,34 @@ def test_draws_follow_the_probabilities_among_the_open_tasks():
 
 
 def test_every_pass_visits_every_row_once_in_another_order():
-    stream = Shuffled(np.arange(10, 17), batch_size=3, key=(4,))
+    stream = Shuffled(np.arange(10, 17), np.ones(7, dtype=int), batch=3, key=(4,))
     passes = [np.concatenate([stream.batch(3 * n + b) for b in range(3)]) for n in range(2)]
     assert stream.batches_per_pass == 3
     assert [sorted(rows) for rows in passes] == [list(range(10, 17))] * 2
     assert passes[0].tolist() != passes[1].tolist()
     assert stream.batch(4).tolist() == stream.batch(4).tolist()
+
+
+@pytest.mark.parametrize("batch", [1, 7, 40, 1000])
+def test_batches_hold_about_equally_many_words_whatever_the_sentences(batch):
+    rng = np.random.default_rng(0)
+    sizes = np.append(rng.integers(1, 30, 60), 300)
+    stream = Shuffled(np.arange(100, 161), sizes, batch, key=(1,))
+    for number in range(3):
+        first = number * stream.batches_per_pass
+        batches = [stream.batch(first + b) for b in range(stream.batches_per_pass)]
+        assert all(len(rows) for rows in batches)
+        assert sorted(np.concatenate(batches).tolist()) == list(range(100, 161))
+        words = [sizes[rows - 100].sum() for rows in batches]
+        assert max(words) <= batch + 300
+    assert stream.batches_per_pass == min(61, -(-sizes.sum() // batch))
+
+
+def test_as_many_words_are_cut_into_as_many_batches_by_few_or_many_sentences():
+    few, many = np.full(20, 24), np.full(40, 12)
+    streams = [Shuffled(np.arange(len(s)), s, batch=96, key=(0,)) for s in (few, many)]
+    assert [stream.batches_per_pass for stream in streams] == [5, 5]
+    assert [[len(s.batch(b)) for b in range(5)] for s in streams] == [[4] * 5, [8] * 5]
 
 
 def test_batches_by_length_hold_similar_sentences_within_the_budget():

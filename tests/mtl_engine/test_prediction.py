@@ -72,7 +72,7 @@ def test_relations_can_be_asked_for_without_their_spans(model):
 def test_confidence_is_read_from_the_probabilities(model):
     outputs = ["probabilities", "confidence"]
     for found in predict(model, TOKENS[:5], outputs=outputs):
-        for name in ("entities", "pos", "mood", "moves"):
+        for name in ("entities", "pos", "mood"):  # relations weigh their pairs: test_heads
             expected = entropy_confidence([found.probabilities[name]])[0]
             assert found.confidence[name] == pytest.approx(expected)
 
@@ -238,6 +238,75 @@ def test_scores_by_dropout_are_the_agreement_of_the_votes(model):
         score(model, TOKENS, method="entropi")
 
 
+def test_expected_errors_have_a_value_per_unit_and_know_what_dev_has_told():
+    dev = sentences(30, seed=5)
+    model = trained(EXAMPLES, TASKS, tiny_config(epochs=12), dev=dev).model
+    scores = score(model, [e.tokens for e in dev], has_errors=True)
+    n_words = [len(example.tokens) for example in dev]
+    for name, found in scores.errors.items():
+        assert found.counts.tolist() == ([1] * len(dev) if name == "mood" else n_words)
+        assert found.values.shape == (found.counts.sum(),)
+        assert (found.values >= 0).all()
+        assert (found.values <= 1).all()
+    fitted = model.head("pos")
+    right = [
+        tag == gold
+        for example, found in zip(dev, predict(model, [e.tokens for e in dev]), strict=True)
+        for tag, gold in zip(found.answers["pos"], example.labels["pos"], strict=True)
+    ]
+    assert fitted.is_error_fitted
+    assert scores.errors["pos"].values.mean() == pytest.approx(1 - np.mean(right), abs=0.03)
+
+
+def test_without_dev_sentences_expected_errors_begin_at_the_pools_first_decile(model):
+    found = score(model, TOKENS, tasks=["pos"], has_errors=True).errors["pos"]
+    raw = np.concatenate(
+        [1 - np.array(p.items["pos"]) for p in predict(model, TOKENS, tasks=["pos"])]
+    )
+    assert not model.head("pos").is_error_fitted
+    assert found.values == pytest.approx(np.maximum(raw - np.quantile(raw, 0.1), 0), abs=1e-6)
+
+
+def test_with_dropout_votes_the_error_of_a_unit_is_the_share_of_passes_that_disagree(model):
+    options = {"n_passes": 4, "seed": 3}
+    found = score(
+        model, TOKENS, tasks=["pos", "mood"], method="dropout", has_errors=True, **options
+    )
+    votes = [
+        prediction.votes
+        for prediction in predict(
+            model, TOKENS, tasks=["pos", "mood"], outputs={"votes"}, **options
+        )
+    ]
+    pairs = [(a, b) for b in range(4) for a in range(b)]
+    for name in ("pos", "mood"):
+        expected = np.concatenate(
+            [np.mean([one[name][a] != one[name][b] for a, b in pairs], axis=0) for one in votes]
+        )
+        assert found.errors[name].values == pytest.approx(
+            np.maximum(expected - np.quantile(expected, 0.1), 0), abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.kind)
+def test_units_are_wrong_where_the_answer_differs_from_the_right_one(model, task):
+    from mtl_engine.prediction.temperature import dev_scores
+
+    dev = sentences(12, seed=9)
+    head = model.head(task.name)
+    for scores, targets in dev_scores(model, dev, None)[task.name]:
+        reading = head.read(scores)
+        wrong = head.wrong_units(scores, reading, targets)
+        assert [len(units) for units in wrong] == [len(units) for units in reading.unit_errors()]
+    answers = [found.answers[task.name] for found in predict(model, [e.tokens for e in dev])]
+    n_different = sum(a != e.labels[task.name] for a, e in zip(answers, dev, strict=True))
+    batches = dev_scores(model, dev, None)[task.name]
+    by_sentence = [
+        units.any() for s, t in batches for units in head.wrong_units(s, head.read(s), t)
+    ]
+    assert sum(by_sentence) == n_different
+
+
 def test_evaluation_judges_only_what_is_labelled(model):
     examples = [*EXAMPLES[:3], Example(("Ada", "."), {}), Example(("Alan",), {"pos": ["VERB"]})]
     results = evaluate(model, examples)
@@ -266,7 +335,7 @@ def test_reduced_precision_is_used_only_where_it_is_measured_faster(model, monke
 
     monkeypatch.setattr(model, "states", spy)
     for is_faster in (False, True):
-        monkeypatch.setattr(precision, "is_bfloat16_faster", lambda answer=is_faster: answer)
+        monkeypatch.setattr(precision, "is_bfloat16_faster", lambda _, answer=is_faster: answer)
         found = list(predict(model, TOKENS[:4], tasks=["pos"], precision="auto"))
         values = [p.confidence["pos"] for p in found]
         assert values == pytest.approx(plain.confidence[:, 0].tolist(), abs=0.05)
@@ -275,4 +344,5 @@ def test_reduced_precision_is_used_only_where_it_is_measured_faster(model, monke
 
 
 def test_the_measurement_of_precision_gives_one_answer_per_process():
-    assert precision.is_bfloat16_faster() is precision.is_bfloat16_faster()
+    cpu = torch.device("cpu")
+    assert precision.is_bfloat16_faster(cpu) is precision.is_bfloat16_faster(cpu)

@@ -8,7 +8,7 @@ from mtl_engine.selection import (
     choose_batch,
     comparable_confidence,
     diversify,
-    gives_values,
+    get_strategy,
     plan,
     select,
 )
@@ -82,7 +82,7 @@ def test_what_cannot_be_decided_is_refused(pool):
     rules = BatchRules("MT-PAR", diversity="facility")
     with pytest.raises(EngineError, match="MT-PAR gives sentences no value"):
         choose_batch(confidence, costs, rules, n=3, vectors=lambda rows: vectors[rows], rng=_rng())
-    assert [gives_values(name) for name in ("MT-AVG", "STCS", "UDJS", "MT-IND")] == [
+    assert [get_strategy(name).gives_values for name in ("MT-AVG", "STCS", "UDJS", "MT-IND")] == [
         True,
         True,
         False,

@@ -7,7 +7,7 @@ import pytest
 
 from mtl_engine.costs import Costs
 from mtl_engine.errors import EngineError
-from mtl_engine.selection import explain, explaining, in_words, plan, select
+from mtl_engine.selection import explain, explanation, in_words, plan, select
 
 CONFIDENCE = np.array([[0.5, 0.9], [0.2, 0.8], [0.7, np.nan], [0.9, 0.1]])
 TASKS = ["slots", "intent"]
@@ -92,7 +92,7 @@ def test_the_frontier_is_told_in_words_when_it_is_the_first():
 
 
 def test_very_large_pools_leave_the_frontier_out(monkeypatch):
-    monkeypatch.setattr(explaining, "LAYERED", 3)
+    monkeypatch.setattr(explanation, "LAYERED", 3)
     (only,) = explain(CONFIDENCE, np.array([0]), strategy="MT-AVG", tasks=TASKS)
     assert only["frontier"] is None
     assert in_words(only)
@@ -103,7 +103,7 @@ def test_very_large_pools_leave_the_frontier_out(monkeypatch):
     [(1, ""), (2, "2nd "), (3, "3rd "), (11, "11th "), (21, "21st "), (112, "112th ")],
 )
 def test_ordinals(rank, words):
-    assert explaining._ordinal(rank) == words
+    assert explanation._ordinal(rank) == words
 
 
 def test_every_column_needs_a_name():

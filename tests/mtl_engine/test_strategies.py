@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.selection import STRATEGIES, select
-from mtl_engine.selection.layers import pareto_layers, shallow_rows
-from mtl_engine.selection.pareto import beta_multipliers, thinned
+from mtl_engine.selection import select
+from mtl_engine.selection.pareto import beta_multipliers, pareto_layers, shallow_rows, thinned
 
 POOL = np.array(
     [
@@ -275,7 +274,3 @@ def test_a_wrong_request_is_refused_with_what_to_do(change, message):
 
 def test_confidences_a_rounding_error_outside_are_let_in():
     assert select(np.array([[1 + 1e-9], [-1e-9]]), 2, "MT-AVG").tolist() == [1, 0]
-
-
-def test_every_strategy_says_in_a_sentence_what_it_asks_for():
-    assert all(s.summary.startswith("Sentences") for s in STRATEGIES.values())

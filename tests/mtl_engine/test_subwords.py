@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mtl_engine.encoders.pack import collate, within
-from mtl_engine.encoders.subwords import PAIR_SEPARATOR, SubwordReader, Vocabulary
+from mtl_engine.encoders.subwords import PAIR_SEPARATOR, SubwordReader, Vocabulary, word_shape
 from mtl_engine.errors import EngineError
 
 START, END, UNKNOWN = 1, 2, 3
@@ -104,3 +104,25 @@ def test_equal_windows_need_no_mask():
 
 def test_within_counts_from_zero_in_every_group():
     assert within(np.array([2, 0, 3])).tolist() == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("token", "shape"),
+    [
+        ("apple", 0),
+        ("Apple", 1),
+        ("IBM", 3),
+        ("U.S.", 3),
+        ("I", 4),
+        ("iPhone", 5),
+        ("McDonald", 5),
+        ("3rd", 6),
+        ("--", 7),
+        ("", 7),
+        ("Élan", 1),
+        ("東京", 0),
+    ],
+)
+def test_a_shape_tells_what_lower_casing_takes_away(token, shape):
+    assert word_shape(token, is_first=False) == shape
+    assert word_shape(token, is_first=True) == (2 if shape == 1 else shape)

@@ -10,6 +10,7 @@ import torch
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
 from mtl_engine.policies import BanditPolicy, FixedPolicy
+from mtl_engine.prediction import predict
 from mtl_engine.training import Best, End, Step, train
 from mtl_engine.types import Example, TaskSpec
 from tests.mtl_engine.corpus import (
@@ -41,8 +42,9 @@ def test_a_model_overfits_fifty_sentences_on_all_five_kinds():
         {"architecture": "CMT"},
         {"architecture": "CMT", "gates_read": "all", "has_scalar_mix": True},
         {"architecture": "SMT", "has_crf": True, "pooling": "first"},
+        {"architecture": "SMT", "has_scalar_mix": True},
     ],
-    ids=["CMT", "CMT-all-branches", "SMT-CRF"],
+    ids=["CMT", "CMT-all-branches", "SMT-CRF", "SMT-mix"],
 )
 def test_other_shapes_of_model_learn_too(model):
     examples = labelled_for(POS, MOOD)
@@ -166,11 +168,41 @@ def test_training_stops_after_patience_evaluations_without_a_new_best(monkeypatc
     assert events[-1].metrics == {"mood": {"accuracy": 0.5}}
 
 
+def test_unless_told_otherwise_the_best_weights_are_picked_after_the_whole_decay(monkeypatch):
+    scripted(monkeypatch, [0.9, 0.4, 0.3])
+    examples = labelled_for(MOOD)
+    events = list(train(examples, examples, [MOOD], tiny_config(epochs=9, evaluate_every=0)))
+    steps = [event for event in events if isinstance(event, Step)]
+    assert (events[-1].reason, events[-1].mean) == ("finished", 0.9)
+    assert len(steps) == 18
+    assert steps[-1].learning_rate < steps[2].learning_rate / 10
+    judged = [event.step for event in events if type(event).__name__ == "Evaluation"]
+    assert judged == [15, 17, 18]  # over the last fifth
+
+
+def test_the_number_of_steps_counts_words_and_not_sentences():
+    def n_steps(n_words, n_sentences):
+        examples = [Example(("Ada",) * n_words, {"mood": "question"})] * n_sentences
+        config = tiny_config(epochs=0, batch_size=0, batch_words=24)
+        return next(iter(train(examples, [], [MOOD], config))).n_steps
+
+    assert n_steps(24, 80) == n_steps(12, 160) == n_steps(4, 480)
+    assert n_steps(24, 80) < n_steps(24, 160) < 2 * n_steps(24, 80)
+
+
 def test_ties_go_to_the_newer_weights(monkeypatch):
     events = run_scripted(monkeypatch, [0.1, 0.5, 0.4, 0.5, 0.3, 0.2, 0.1, 0.1], patience=0)
     assert [event.step for event in events if isinstance(event, Best)] == [1, 2, 4]
     fourth = next(e for e in events if isinstance(e, Step) and e.step == 4)
     assert fourth.epoch == 4
+
+
+def test_weights_that_chance_may_have_put_below_the_best_are_preferred_if_newer(monkeypatch):
+    events = run_scripted(monkeypatch, [0.1, 0.5, 0.49, 0.485, 0.47, 0.495, 0.3, 0.1], patience=0)
+    assert [event.step for event in events if isinstance(event, Best)] == [1, 2, 3, 4, 6]
+    assert events[-1].mean == 0.495
+    impatient = run_scripted(monkeypatch, [0.1, 0.5, 0.49, 0.49, 0.4, 0.4, 0.4, 0.4], patience=2)
+    assert (impatient[-1].reason, impatient[-1].step) == ("patience", 4)
 
 
 def test_patience_counts_only_after_the_mean_has_risen(monkeypatch):
@@ -253,8 +285,8 @@ def test_a_policy_is_told_the_loss_and_the_gain_of_its_steps():
 
 
 def test_a_bandit_draws_the_tasks_and_is_rewarded_by_their_gains():
-    from analysis.policies import Exp3S
-    from analysis.policies.rewards import RewardScaler
+    from analysis.methods.policies import Exp3S
+    from analysis.methods.policies.rewards import RewardScaler
 
     def policy():
         scaler = RewardScaler(rng=np.random.default_rng(0))
@@ -283,7 +315,7 @@ def test_a_bandit_draws_the_tasks_and_is_rewarded_by_their_gains():
 def test_a_warm_start_keeps_known_labels_and_adds_new_ones():
     from dataclasses import replace
 
-    config = tiny_config(epochs=20)
+    config = tiny_config(epochs=30)
     examples = labelled_for(MOOD, SPANS)
     earlier = trained(examples, [MOOD, SPANS], config).model
     grown = replace(MOOD, labels=("order", *MOOD.labels))
@@ -304,6 +336,35 @@ def adopted(tasks, earlier_tasks, **model):
         torch.nn.init.normal_(weight)
     adopt_weights(fresh, earlier)
     return fresh, earlier
+
+
+def test_a_warm_start_keeps_what_each_task_reads_of_the_layers():
+    fresh, earlier = adopted([SPANS, POS], [POS, MOOD, SPANS])
+    for name in ("pos", "entities"):
+        now, before = (m.mixes[m.number[name]] for m in (fresh, earlier))
+        assert torch.equal(now.weights, before.weights)
+        assert torch.equal(now.scale, before.scale)
+
+
+def test_learning_drops_no_attention_unless_asked_and_voting_does(monkeypatch):
+    seen = set()
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def watched(*args, dropout_p, **options):
+        seen.add(dropout_p)
+        return attend(*args, dropout_p=dropout_p, **options)
+
+    monkeypatch.setattr("torch.nn.functional.scaled_dot_product_attention", watched)
+    for has_dropout, expected in ((False, {0.0}), (True, {0.0, 0.1})):
+        seen.clear()
+        model = trained(
+            labelled_for(POS), [POS], tiny_config(epochs=1, has_attention_dropout=has_dropout)
+        ).model
+        next(predict(model, [("Ada", "sleeps")]))
+        assert seen == expected
+    seen.clear()
+    next(predict(model, [("Ada", "sleeps")], outputs={"votes"}))
+    assert 0.1 in seen
 
 
 def test_transitions_between_tags_move_with_their_labels():
@@ -401,6 +462,25 @@ def test_a_development_answer_that_does_not_fit_is_refused_before_training(answe
 def test_training_without_any_label_is_refused():
     with pytest.raises(EngineError, match="labelled for any"):
         train([Example(("Ada",), {})], [], TASKS, tiny_config())
+
+
+def test_every_word_weighs_the_same_and_so_does_every_sentence_of_a_class():
+    from mtl_engine.examples import read_examples
+    from mtl_engine.model import new_model
+    from mtl_engine.training.steps import Learner
+
+    short, long = (
+        Example(e.tokens[:n], {"mood": e.labels["mood"], "pos": e.labels["pos"][:n]})
+        for e, n in zip(sentences(2), (1, 3), strict=True)
+    )
+    model = new_model(tiny_config(), [MOOD, POS]).eval()
+    learner = Learner(model, read_examples(model, [short, long]), None)
+    losses = [
+        {name: loss.item() for name, loss in learner.losses(rows, ["mood", "pos"]).items()}
+        for rows in ([0], [1], [0, 1])
+    ]
+    assert losses[2]["mood"] == pytest.approx((losses[0]["mood"] + losses[1]["mood"]) / 2)
+    assert losses[2]["pos"] == pytest.approx((losses[0]["pos"] + 3 * losses[1]["pos"]) / 4)
 
 
 @pytest.mark.parametrize("architecture", ["ST", "SMT", "CMT"])

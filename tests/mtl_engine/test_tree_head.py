@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from mtl_engine.errors import EngineError
-from mtl_engine.heads.spanning_tree import are_trees, best_heads
 from mtl_engine.heads.tree import TreeTarget
+from mtl_engine.spanning_tree import are_trees, best_heads
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import TASKS
 from tests.mtl_engine.states import head_for, states_of

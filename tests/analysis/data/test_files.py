@@ -1,7 +1,7 @@
 import pytest
 
+from analysis.data.files import data_file, hash_files
 from analysis.errors import AnalysisError
-from analysis.kinds.data_files import data_file, hash_files
 
 
 @pytest.fixture

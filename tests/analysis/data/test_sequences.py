@@ -1,7 +1,7 @@
 import pytest
 
+from analysis.data.sequences import action_sequences, label_sequences
 from annotation.models import Gold, Sentence, Task
-from annotation.selectors.sequences import action_sequences, label_sequences
 from tests.annotation.queue.conftest import ANSWERS, NOON
 
 pytestmark = pytest.mark.django_db

@@ -2,15 +2,22 @@
 
 import pytest
 
-from analysis.surrogate import advice as surrogate_advice
-from analysis.surrogate.advice import Advice, Effect, Target
-from annotation.advice_jobs import start_advice
+from analysis.insights.advice import advice_words, effect_rows
+from analysis.methods.surrogate import advice as surrogate_advice
+from analysis.methods.surrogate.advice import Advice, Effect, Target
 from annotation.errors import Conflict, InvalidInput
+from annotation.jobs.insights import known_insight, start_insight
 from annotation.models import Task
-from annotation.selectors.advice import effect_rows, known_advice
 from tests.annotation.rounds.conftest import TINY, import_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _start(project, method):
+    return start_insight(
+        project=project, name="advice", settings={"method": method}, created_by=None
+    )
+
 
 MEASURED = Advice(
     effects=(
@@ -33,15 +40,19 @@ def test_a_worker_measures_the_tasks_of_a_project(project, work):
     import_demo(project, n=60, labelled=True)
     project.round_defaults = TINY
     project.save()
-    job = start_advice(project=project, method="gradients", created_by=None)
+    job = _start(project, "gradients")
     work()
     job.refresh_from_db()
     assert (job.state, job.message) == ("done", "")
-    known = known_advice(project)
-    assert known.done == job
-    assert {target["task"] for target in job.result["targets"]} == {"Slots", "Intent"}
-    assert len(known.words) == 3
-    assert "gradients" in known.words[-1]
+    known = known_insight(project, "advice")
+    assert known.is_current
+    result = known.stored.result
+    assert {target["task"] for target in result["targets"]} == {"Slots", "Intent"}
+    words = advice_words(result)
+    assert len(words) == 3
+    assert "gradients" in words[-1]
+    import_demo(project, n=5, labelled=True, first=100)
+    assert not known_insight(project, "advice").is_current
 
 
 def test_the_page_says_who_helps_whom_and_draws_it(project, work, people, client, monkeypatch):
@@ -49,14 +60,14 @@ def test_the_page_says_who_helps_whom_and_draws_it(project, work, people, client
     client.force_login(people[0])
     page = client.get(f"/projects/{project.pk}/advice/").content.decode()
     assert "Nothing measured yet" in page
-    assert client.post(f"/projects/{project.pk}/advice/").status_code == 302
+    assert client.post(f"/projects/{project.pk}/insights/advice/").status_code == 302
     page = client.get(f"/projects/{project.pk}/advice/").content.decode()
     assert "Waiting for a free worker" in page
     work()
     page = client.get(f"/projects/{project.pk}/advice/").content.decode()
     assert "Train Intent with Slots (+1.5 accuracy, 95 % interval 0.4 to 2.6)" in page
     assert 'data-tone="bad" data-strength="2"' in page
-    job = project.jobs.get(kind="advice")
+    job = project.jobs.get(kind="insight")
     assert client.get(f"/projects/{project.pk}/jobs/{job.pk}/").url.endswith("/advice/")
 
 
@@ -76,11 +87,11 @@ def test_cells_are_coloured_only_where_the_interval_leaves_no_doubt():
 
 
 def test_one_measuring_at_a_time_of_two_tasks_at_least_by_a_known_method(project):
-    start_advice(project=project, method="trained", created_by=None)
+    _start(project, "trained")
     with pytest.raises(Conflict, match="already"):
-        start_advice(project=project, method="trained", created_by=None)
-    with pytest.raises(InvalidInput, match="Known: trained, gradients"):
-        start_advice(project=project, method="guessing", created_by=None)
+        _start(project, "trained")
+    with pytest.raises(InvalidInput, match="Known: gradients, trained"):
+        _start(project, "guessing")
     Task.objects.filter(project=project, name="Intent").delete()
     with pytest.raises(InvalidInput, match="only one"):
-        start_advice(project=project, method="trained", created_by=None)
+        _start(project, "trained")

@@ -1,7 +1,7 @@
+from analysis.report.output import as_markdown
 from analysis.report.runs import ReportRun
 from analysis.report.tables import build_report
-from analysis.report.writing import as_markdown
-from analysis.sweep.records import Outcome
+from analysis.sweep.store import Outcome
 
 VARYING = ["strategy", "task"]
 

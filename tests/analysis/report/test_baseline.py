@@ -1,10 +1,10 @@
 import pytest
 
-from analysis.report.presenting import overlap_table
+from analysis.report.output import as_html, as_markdown
+from analysis.report.presentation import overlap_table
 from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.tables import build_report
-from analysis.report.writing import as_html, as_markdown
-from analysis.sweep.records import Outcome
+from analysis.sweep.store import Outcome
 
 DEFAULTS = {"strategy": "MT-AVG", "decision": "GREEDY", "value": "mean", "weights": {}}
 VARYING = ["strategy", "decision", "value"]
@@ -156,7 +156,9 @@ def test_metrics_that_are_asides_have_a_table_of_their_own_and_no_curve():
     runs = [_run(0, 0.7, 0.8), _run(1, 0.7, 0.8)]
     for run in runs:
         run.outcome.rows[-1]["final"]["slots OE"] = 0.01
-    report = build_report(runs, name="toy", varying=VARYING, defaults=DEFAULTS, asides=["OE"])
+    report = build_report(
+        runs, name="toy", varying=VARYING, defaults=DEFAULTS, secondary_metrics=["OE"]
+    )
     assert "slots OE" not in report.curves
     text = as_markdown(report)
     scores, calibration = text.split("## Calibration")

@@ -1,10 +1,10 @@
 """What a report says of wanted runs that are not there, and whom it does not judge."""
 
 from analysis.report.completeness import AbsentRun
+from analysis.report.output import as_html, as_markdown
 from analysis.report.runs import OVER_ROUNDS, ReportRun
 from analysis.report.tables import build_report
-from analysis.report.writing import as_html, as_markdown
-from analysis.sweep.records import Outcome
+from analysis.sweep.store import Outcome
 
 TRACEBACK = "Traceback (most recent call last):\n  ...\nRuntimeError: out of memory\n"
 STRATEGIES = ("RANDOM", "MT-MAX", "MT-MIN")

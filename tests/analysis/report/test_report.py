@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
+from analysis.report.output import as_csv, as_html, as_markdown, write_report
 from analysis.report.runs import ReportRun
 from analysis.report.statistics import compare_paired, mean_with_interval, overlap
 from analysis.report.tables import build_report
-from analysis.report.writing import as_csv, as_html, as_markdown, write_report
-from analysis.sweep.records import Outcome
+from analysis.sweep.store import Outcome
 
 
 def _run(strategy: str, seed: int, score: float, selected=(1, 2), world: int = 0) -> ReportRun:

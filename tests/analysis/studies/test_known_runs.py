@@ -1,25 +1,25 @@
 """What finished runs of active learning are known by stays as it is."""
 
-from analysis.sweep.kinds import get_kind
+from analysis.sweep.registry import get_kind
 from analysis.sweep.study_file import parse_study
 
 KNOWN_DEFAULTS = {
+    "amount": 60.0,
     "architecture": "SMT",
-    "batch_size": 8,
-    "budget": 500.0,
+    "batch_size": 0,
     "candidates": 0,
     "confidence": "entropy",
     "cost_source": "predicted",
     "coverage_weight": 0.0,
-    "decision": "GREEDY",
-    "dev_size": 100,
+    "decision": "BLP",
+    "dev_size": 0,
     "diversity": "none",
     "dropout_scope": "full",
     "encoder": "bundled",
     "epochs": 0,
     "format": "slu",
-    "frozen_layers": 2,
-    "has_temperature": False,
+    "frozen_layers": 0,
+    "has_temperature": True,
     "head_factor": 10.0,
     "initial": 50,
     "is_warm_start": False,
@@ -27,21 +27,23 @@ KNOWN_DEFAULTS = {
     "learning_rate": 0.0004,
     "max_words": 0,
     "n_passes": 10,
-    "n_per_round": 0,
     "n_rounds": 5,
     "overflow": "stop",
-    "patience": 4,
+    "patience": 0,
     "policy": "joint",
+    "pool_sample": 20000,
     "pool_size": 0,
     "project": 0,
+    "random_share": 0.2,
     "scale": "none",
     "spend_rest": False,
-    "strategy": "MT-AVG",
+    "strategy": "MT-EEC",
     "task": "",
     "tasks": [],
     "test": "",
     "test_size": 400,
     "train": "",
+    "unit": "minutes",
     "value": "mean",
     "weights": {},
 }
@@ -49,12 +51,12 @@ KNOWN_DEFAULTS = {
 
 def test_a_default_changes_only_together_with_the_kinds_version():
     kind = get_kind("active_learning")
-    assert kind.version == 1
+    assert kind.version == 4
     assert {name: kind.defaults[name] for name in KNOWN_DEFAULTS} == KNOWN_DEFAULTS
 
 
 def test_a_run_is_known_by_what_differs_from_the_defaults():
-    settings = {"train": "a", "test": "b", "strategy": "MT-MIN", "decision": "BLP", "budget": 500}
+    settings = {"train": "a", "test": "b", "strategy": "MT-MIN", "amount": 60, "unit": "cost"}
     (run,) = parse_study({"kind": "active_learning", "settings": settings}, where="x").runs()
-    known_by = {"train": "a", "test": "b", "strategy": "MT-MIN", "decision": "BLP"}
+    known_by = {"train": "a", "test": "b", "strategy": "MT-MIN", "unit": "cost"}
     assert get_kind("active_learning").changed(run.settings) == known_by

@@ -38,11 +38,11 @@ def test_a_log_file_gets_a_line_for_each_run_with_the_time_left():
 
 
 @pytest.fixture
-def study(tmp_path, settings, db):
-    settings.TANDEM_HOME = tmp_path
+def study(tmp_path, monkeypatch, db):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     path = tmp_path / "levels.toml"
     path.write_text(
-        'name = "levels"\nkind = "trivial"\nseeds = [0, 1, 2, 3]\n'
+        'name = "levels"\nkind = "benchmarks.trivial_study"\nseeds = [0, 1, 2, 3]\n'
         '[scales.small]\nnote = "three seeds of four"\nseeds = [0, 1, 2]\n'
     )
     return str(path)

@@ -6,9 +6,11 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.sweep.study_file import parse_study, read_study
 
+TRIVIAL = "benchmarks.trivial_study"
+
 
 def _study(scale: str = "", **content):
-    return parse_study({"kind": "trivial", **content}, where="x.toml", scale=scale)
+    return parse_study({"kind": TRIVIAL, **content}, where="x.toml", scale=scale)
 
 
 def test_factors_are_crossed_and_every_seed_is_finished_before_the_next():
@@ -41,35 +43,67 @@ def test_a_scale_replaces_what_it_names_and_keeps_the_rest():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"kind": "trivial", "sedes": [0]}, "unknown key 'sedes'. Known: description"),
+        (
+            {"kind": TRIVIAL, "sedes": [0]},
+            "unknown key 'sedes'. Known: description",
+        ),
         ({"seeds": [0]}, "names its kind"),
-        ({"kind": "bandits"}, "No study kind 'bandits'. Known: .*bandit"),
-        ({"kind": "trivial", "settings": {"levle": 1}}, "no setting 'levle'. Known: .*level"),
-        ({"kind": "trivial", "factors": {"level": 3}}, "must be a list"),
-        ({"kind": "trivial", "zip": [{"level": [1], "n_rows": [1, 2]}]}, "equally long"),
-        ({"kind": "trivial", "zip": [{}]}, "equally long"),
-        ({"kind": "trivial", "zip": {"level": [1]}}, r"must be tables, each below \[\[zip\]\]"),
-        ({"kind": "trivial", "list": [1]}, "list must be a table, not 1"),
-        ({"kind": "trivial", "factors": 3}, "factors must be a table, not 3"),
-        ({"kind": "trivial", "factors": {"level": []}}, "must be a list of values"),
-        ({"kind": "trivial", "settings": []}, "settings must be a table"),
-        ({"kind": "trivial", "name": 3}, "name must be a text, not 3"),
-        ({"kind": "trivial", "name": " "}, "name must have 1 to 120 characters"),
-        ({"kind": "trivial", "name": "x" * 121}, "must have 1 to 120 characters, not 121"),
         (
-            {"kind": "trivial", "settings": {"level": 5}, "factors": {"level": [1, 2]}},
+            {"kind": "bandits"},
+            "No study kind 'bandits'. Did you mean 'bandit'.*active",
+        ),
+        (
+            {"kind": TRIVIAL, "settings": {"levle": 1}},
+            "kind 'trivial': No TrivialSettings key 'levle'. Did you mean 'level'",
+        ),
+        ({"kind": TRIVIAL, "factors": {"level": 3}}, "must be a list"),
+        (
+            {"kind": TRIVIAL, "zip": [{"level": [1], "n_rows": [1, 2]}]},
+            "equally long",
+        ),
+        ({"kind": TRIVIAL, "zip": [{}]}, "equally long"),
+        (
+            {"kind": TRIVIAL, "zip": {"level": [1]}},
+            r"must be tables, each below \[\[zip\]\]",
+        ),
+        ({"kind": TRIVIAL, "list": [1]}, "list must be a table, not 1"),
+        ({"kind": TRIVIAL, "factors": 3}, "factors must be a table, not 3"),
+        (
+            {"kind": TRIVIAL, "factors": {"level": []}},
+            "must be a list of values",
+        ),
+        ({"kind": TRIVIAL, "settings": []}, "settings must be a table"),
+        ({"kind": TRIVIAL, "name": 3}, "name must be a text, not 3"),
+        ({"kind": TRIVIAL, "name": " "}, "name must have 1 to 120 characters"),
+        (
+            {"kind": TRIVIAL, "name": "x" * 121},
+            "must have 1 to 120 characters, not 121",
+        ),
+        (
+            {
+                "kind": TRIVIAL,
+                "settings": {"level": 5},
+                "factors": {"level": [1, 2]},
+            },
             "'level' is 5 in settings and varies too",
         ),
         (
-            {"kind": "trivial", "settings": {"level": 5}, "zip": [{"level": [1, 2]}]},
+            {
+                "kind": TRIVIAL,
+                "settings": {"level": 5},
+                "zip": [{"level": [1, 2]}],
+            },
             "'level' is 5 in settings and varies too",
         ),
-        ({"kind": "trivial", "seeds": [2**31]}, "from 0 to 2147483647"),
-        ({"kind": "trivial", "scales": {"small": {"sedes": [0]}}}, "small: unknown key 'sedes'"),
-        ({"kind": "trivial", "seeds": 3}, "distinct whole numbers"),
-        ({"kind": "trivial", "seeds": [True]}, "distinct whole numbers"),
-        ({"kind": "trivial", "seeds": [-1]}, "distinct whole numbers"),
-        ({"kind": "trivial", "seeds": [1, 1]}, "distinct whole numbers"),
+        ({"kind": TRIVIAL, "seeds": [2**31]}, "from 0 to 2147483647"),
+        (
+            {"kind": TRIVIAL, "scales": {"small": {"sedes": [0]}}},
+            "small: unknown key 'sedes'",
+        ),
+        ({"kind": TRIVIAL, "seeds": 3}, "distinct whole numbers"),
+        ({"kind": TRIVIAL, "seeds": [True]}, "distinct whole numbers"),
+        ({"kind": TRIVIAL, "seeds": [-1]}, "distinct whole numbers"),
+        ({"kind": TRIVIAL, "seeds": [1, 1]}, "distinct whole numbers"),
     ],
 )
 def test_a_bad_study_file_is_an_error_that_names_the_remedy(content, message):
@@ -106,28 +140,32 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        ("trivial", {"n_rows": "2"}, "n_rows is '2'; .* takes a whole number there, for example 1"),
-        ("trivial", {"n_rows": 1.5}, "takes a whole number"),
-        ("trivial", {"once": True}, "takes a text"),
-        ("bandit", {"policy": "RANDON"}, "No policy 'RANDON'. Known: RANDOM"),
-        ("bandit", {"n_steps": 0}, "needs tasks and steps"),
+        (TRIVIAL, {"n_rows": "2"}, "'n_rows' is '2'; allowed: a value of type int"),
+        (TRIVIAL, {"n_rows": 1.5}, "'n_rows' is 1.5; allowed: a value of type int"),
+        (TRIVIAL, {"once": True}, "'once' is True; allowed: a value of type str"),
+        ("bandit", {"policy": "RANDON"}, "policy 'RANDON'. Did you mean 'RANDOM'?"),
+        ("bandit", {"n_steps": 0}, "'n_steps' is 0; allowed: 1 or more"),
         ("active_learning", {"strategy": "MT-PARR"}, "Did you mean 'MT-PAR'"),
-        ("active_learning", {"strategy": "MT-PAR", "decision": "BLP"}, "use decision='GREEDY'"),
         ("active_learning", {"strategy": "STCS", "decision": "BLP"}, "name it in 'task'"),
         ("active_learning", {"strategy": "MT-AVG", "task": "ner"}, "goes by all tasks"),
-        ("active_learning", {"strategy": "UDJS", "budget": 0, "n_per_round": 9}, "No strategy"),
+        ("active_learning", {"strategy": "UDJS", "budget": 0, "n_per_round": 9}, "spends a budget"),
         ("active_learning", {"weights": {"a": 0.5, "b": 0.6}}, "sum to 1"),
-        ("active_learning", {"weights": {"a": "x"}}, "numbers from 0 on"),
+        ("active_learning", {"weights": {"a": "x"}}, "'weights.a' is 'x'"),
         ("active_learning", {"strategy": "MT-MIN", "weights": {"a": 0.3, "b": 0.7}}, "not weigh"),
-        ("active_learning", {"initial": 0}, "initial is 0; at least 1"),
-        ("active_learning", {"n_rounds": "5"}, "takes a whole number"),
-        ("active_learning", {"test_size": -1}, "test_size is -1"),
+        ("active_learning", {"initial": 0}, "'initial' is 0; allowed: 1 or more"),
+        ("active_learning", {"n_rounds": "5"}, "'n_rounds' is '5'; allowed: a value of type int"),
+        ("active_learning", {"test_size": -1}, "'test_size' is -1; allowed: 0 or more"),
         ("active_learning", {"architecture": "XX"}, "Known: CMT, SMT, ST"),
-        ("active_learning", {"is_warm_start": 1}, "takes true or false"),
-        ("mtl_simulation", {"context": -1, "dev": "c"}, "context is -1"),
-        ("mtl_simulation", {"dev_tokens": -1, "dev": "c"}, "dev_tokens is -1"),
-        ("replay", {"project": "x"}, "project is 'x'"),
-        ("replay", {"project": 1, "target": 0.0}, "target is 0.0"),
+        ("active_learning", {"is_warm_start": 1}, "'is_warm_start' is 1; .* type bool"),
+        ("mtl_simulation", {"context": -1, "dev": "c"}, "'context' is -1"),
+        ("mtl_simulation", {"dev_tokens": -1, "dev": "c"}, "'dev_tokens' is -1"),
+        ("mtl_simulation", {}, "The setting 'dev' is needed"),
+        ("surrogate", {"application": "text"}, "The setting 'target' is needed"),
+        ("policy", {}, "The setting 'sources' is needed"),
+        ("policy", {"sources": [{"task": "a"}]}, "A task source needs 'train'"),
+        ("replay", {"project": "x"}, "'project' is 'x'"),
+        ("replay", {"project": 1, "target": 0.0}, "'target' is 0.0; allowed: more than 0"),
+        ("replay", {"project": 1, "budget": 9.0}, "'unit' is no setting of a replay"),
     ],
 )
 def test_settings_that_no_run_could_use_are_refused_before_any_run(kind, settings, message):
@@ -135,6 +173,16 @@ def test_settings_that_no_run_could_use_are_refused_before_any_run(kind, setting
     content = {"kind": kind, "settings": {**files, **settings}}
     with pytest.raises(AnalysisError, match=message):
         parse_study(content, where="x.toml")
+
+
+def test_a_command_line_sets_what_does_not_vary():
+    content = {"kind": TRIVIAL, "factors": {"level": [1, 2]}}
+    study = parse_study(content, where="x.toml", assignments=["n_rows=3", "cpu_seconds=0.5"])
+    assert {(c["n_rows"], c["cpu_seconds"]) for c in study.combinations} == {(3, 0.5)}
+    with pytest.raises(AnalysisError, match="--set level: it varies .* use --only level=VALUE"):
+        parse_study(content, where="x.toml", assignments=["level=3"])
+    with pytest.raises(AnalysisError, match="--set: No TrivialSettings key 'n_row'"):
+        parse_study(content, where="x.toml", assignments=["n_row=3"])
 
 
 def test_a_scale_that_fixes_what_varies_is_not_ignored():
@@ -160,7 +208,7 @@ def test_every_study_that_is_shipped_can_be_read_at_every_scale(pytestconfig):
 
 def test_a_page_that_shows_a_study_of_active_learning_does_not_load_torch():
     code = (
-        "import sys; from analysis.sweep.kinds import get_kind; get_kind('active_learning'); "
+        "import sys; from analysis.sweep.registry import get_kind; get_kind('active_learning'); "
         "get_kind('replay'); assert 'torch' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

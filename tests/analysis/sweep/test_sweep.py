@@ -3,24 +3,27 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from analysis.data.files import hash_files
 from analysis.errors import AnalysisError
-from analysis.kinds.data_files import hash_files
-from analysis.sweep import kinds, running
-from analysis.sweep.driver import plan_sweep, sweep
+from analysis.sweep import executors, registry
 from analysis.sweep.executors import ProcessExecutor, SerialExecutor
-from analysis.sweep.records import RunStore, run_key
+from analysis.sweep.plan import plan_sweep, sweep
+from analysis.sweep.store import RunStore, run_key
 from analysis.sweep.study_file import parse_study
+from benchmarks import trivial_study
+
+TRIVIAL = "benchmarks.trivial_study"
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def _study(**content):
-    return parse_study({"kind": "trivial", **content}, where="x.toml")
+    return parse_study({"kind": TRIVIAL, **content}, where="x.toml")
 
 
 def _finals(store):
@@ -31,10 +34,10 @@ def _finals(store):
 
 
 def test_an_undefined_score_is_kept_as_none_and_the_run_is_finished(tmp_path, monkeypatch):
-    kind = kinds.get_kind("trivial")
+    kind = registry.get_kind(TRIVIAL)
     rows = [{"step": 0, "score": float("inf")}, {"final": {"score": float("nan"), "cost": 2.0}}]
     undefined = replace(kind, run=lambda settings, seed, data: iter(rows))
-    monkeypatch.setitem(kinds._KINDS, "trivial", undefined)
+    monkeypatch.setattr(trivial_study, "STUDY", undefined)
     store = RunStore(tmp_path)
     assert sweep(plan_sweep(_study(), store), store, SerialExecutor()).n_finished == 1
     ((_, outcome),) = store.finished()
@@ -67,9 +70,13 @@ def test_a_run_with_another_setting_is_another_run(tmp_path):
 def test_a_setting_that_is_added_later_with_its_default_keeps_old_runs_known(monkeypatch):
     (before,) = _study(settings={"level": 3}).runs()
     old_key = run_key(before)
-    kind = kinds.get_kind("trivial")
-    grown = replace(kind, defaults={**kind.defaults, "is_new": False})
-    monkeypatch.setitem(kinds._KINDS, "trivial", grown)
+    kind = registry.get_kind(TRIVIAL)
+
+    @dataclass(frozen=True)
+    class Grown(trivial_study.TrivialSettings):
+        is_new: bool = False
+
+    monkeypatch.setattr(trivial_study, "STUDY", replace(kind, settings=Grown))
     (after,) = _study(settings={"level": 3}).runs()
     assert after.settings["is_new"] is False
     assert run_key(after) == old_key
@@ -109,14 +116,14 @@ def test_a_limit_below_one_is_refused(limit, tmp_path):
 
 def _reading(monkeypatch, path):
     """Make the trivial kind one that reads a file."""
-    kind = kinds.get_kind("trivial")
+    kind = registry.get_kind(TRIVIAL)
     reading = replace(
         kind,
         load=lambda settings: path.read_text(),
         fingerprint=lambda settings: hash_files([path]),
     )
-    monkeypatch.setitem(kinds._KINDS, "trivial", reading)
-    running._load.cache_clear()
+    monkeypatch.setattr(trivial_study, "STUDY", reading)
+    executors._loaded.clear()
 
 
 def test_data_that_changes_makes_other_runs_and_the_old_ones_are_kept(tmp_path, monkeypatch):
@@ -202,7 +209,7 @@ def test_an_executor_needs_a_worker_and_a_thread(n_workers, threads):
 def test_a_sweep_killed_in_the_middle_goes_on_to_the_same_table(tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(
-        'name = "killed"\nkind = "trivial"\nseeds = [0, 1, 2, 3, 4, 5]\n'
+        'name = "killed"\nkind = "benchmarks.trivial_study"\nseeds = [0, 1, 2, 3, 4, 5]\n'
         "[settings]\ncpu_seconds = 0.4\n"
     )
     environment = {**os.environ, "TANDEM_HOME": str(tmp_path / "home")}
@@ -211,11 +218,11 @@ def test_a_sweep_killed_in_the_middle_goes_on_to_the_same_table(tmp_path):
     runs = tmp_path / "home" / "studies" / "runs"
     process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not runs.exists() or not any(runs.iterdir())):
+    while time.monotonic() < deadline and not list(runs.glob("[!.]*")):
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    n_before = len(list(runs.iterdir()))
+    n_before = len(list(runs.glob("[!.]*")))  # hidden: being written when it was killed
     assert 1 <= n_before < 6
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
@@ -226,7 +233,9 @@ def test_a_sweep_killed_in_the_middle_goes_on_to_the_same_table(tmp_path):
 
 def test_processes_end_soon_after_a_sweep_that_was_killed(tmp_path):
     file = tmp_path / "study.toml"
-    file.write_text('kind = "trivial"\nseeds = [0, 1]\n[settings]\ncpu_seconds = 600.0\n')
+    file.write_text(
+        'kind = "benchmarks.trivial_study"\nseeds = [0, 1]\n[settings]\ncpu_seconds = 600.0\n'
+    )
     environment = {**os.environ, "TANDEM_HOME": str(tmp_path / "home")}
     environment.pop("DATABASE_URL", None)
     command = [sys.executable, "manage.py", "run_sweep", str(file), "--executor", "processes"]

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.sweep.claims import Claims
-from analysis.sweep.driver import plan_sweep, sweep
 from analysis.sweep.executors import ProcessExecutor, SerialExecutor
-from analysis.sweep.records import RunStore, run_key
+from analysis.sweep.plan import plan_sweep, sweep
+from analysis.sweep.store import Claims, RunStore, run_key
 from analysis.sweep.study_file import parse_study, read_study
+
+TRIVIAL = "benchmarks.trivial_study"
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,7 +46,7 @@ def start(tmp_path):
 
 def _write(path: Path, name: str, n_seeds: int, seconds: float) -> Path:
     path.write_text(
-        f'name = "{name}"\nkind = "trivial"\nseeds = {list(range(n_seeds))}\n'
+        f'name = "{name}"\nkind = "benchmarks.trivial_study"\nseeds = {list(range(n_seeds))}\n'
         f"[settings]\ncpu_seconds = {seconds}\n"
     )
     return path
@@ -89,7 +90,7 @@ def test_a_killed_sweep_gives_its_run_to_the_one_that_waits(executor, start, tmp
 
 @pytest.mark.parametrize("executor", [SerialExecutor(), ProcessExecutor(2)])
 def test_what_another_process_holds_comes_last_and_the_rest_is_not_kept_waiting(executor, tmp_path):
-    study = parse_study({"kind": "trivial", "seeds": [0, 1, 2]}, where="x.toml")
+    study = parse_study({"kind": TRIVIAL, "seeds": [0, 1, 2]}, where="x.toml")
     store = RunStore(tmp_path)
     plan = plan_sweep(study, store)
     holder = _hold(tmp_path / "claims", plan.missing[0][0])
@@ -110,7 +111,7 @@ def test_what_another_process_holds_comes_last_and_the_rest_is_not_kept_waiting(
 
 
 def test_a_run_finished_elsewhere_since_the_plan_is_taken_over_as_it_is(tmp_path):
-    study = parse_study({"kind": "trivial", "seeds": [0, 1]}, where="x.toml")
+    study = parse_study({"kind": TRIVIAL, "seeds": [0, 1]}, where="x.toml")
     store = RunStore(tmp_path)
     old_plan = plan_sweep(study, store)
     sweep(plan_sweep(study, store, limit=1), store, SerialExecutor())
@@ -124,7 +125,7 @@ def _hold(path: Path, key: str) -> subprocess.Popen[str]:
     """Return a process that holds the claim of a run until it is killed."""
     script = (
         "import pathlib, sys, time\n"
-        "from analysis.sweep.claims import Claims\n"
+        "from analysis.sweep.store import Claims\n"
         "claims = Claims(pathlib.Path(sys.argv[1]))\n"
         "print(claims.take(sys.argv[2]), flush=True)\n"
         "time.sleep(600)\n"

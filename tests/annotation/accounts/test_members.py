@@ -6,25 +6,26 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.errors import Conflict, InvalidInput
-from annotation.models import Invitation, Membership, Role, SignInLink
-from annotation.selectors.members import find_invitation, members_of, open_invitations
-from annotation.selectors.signing_in import is_throttled
-from annotation.services.members import (
+from annotation.accounts.selectors import (
+    find_invitation,
+    members_of,
+    open_invitations,
+)
+from annotation.accounts.services import (
     accept_invitation,
     change_role,
-    invite,
-    join_with_new_account,
-    remove_member,
-    revoke_invitation,
-)
-from annotation.services.signing_in import (
     create_admin,
     create_sign_in_link,
     forget_failed_sign_ins,
-    record_failed_sign_in,
+    invite,
+    join_with_new_account,
+    may_try_password,
+    remove_member,
+    revoke_invitation,
     use_sign_in_link,
 )
+from annotation.errors import Conflict, InvalidInput
+from annotation.models import Invitation, Membership, Role, SignInLink
 from config.environment import weakness
 
 NOW = timezone.now()
@@ -131,17 +132,22 @@ def test_the_first_admin_has_no_password(db):
 
 
 def test_guessing_is_slowed_by_name_and_by_address(db):
+    here, elsewhere = "10.0.0.1", "10.0.0.2"
     for _ in range(10):
-        assert not is_throttled(name="ada", address="10.0.0.1", now=NOW)
-        record_failed_sign_in(name="ada", address="10.0.0.1", now=NOW)
-    assert is_throttled(name="ada", address="10.0.0.2", now=NOW)
-    assert not is_throttled(name="bob", address="10.0.0.1", now=NOW)
-    for i in range(40):
-        record_failed_sign_in(name=f"guess{i}", address="10.0.0.1", now=NOW)
-    assert is_throttled(name="bob", address="10.0.0.1", now=NOW)
-    assert not is_throttled(name="ada", address="10.0.0.2", now=NOW + timedelta(minutes=16))
-    forget_failed_sign_ins(name="ada")
-    assert not is_throttled(name="ada", address="10.0.0.2", now=NOW)
+        assert may_try_password(name="ada", address=here, now=NOW)
+    assert not may_try_password(name="ada", address=here, now=NOW)
+    assert may_try_password(
+        name="ada", address=elsewhere, now=NOW
+    )  # nobody is locked out by others
+    for i in range(39):
+        assert may_try_password(name=f"guess{i}", address=here, now=NOW)
+    assert not may_try_password(name="bob", address=here, now=NOW)
+    assert may_try_password(name="ada", address=here, now=NOW + timedelta(minutes=16))
+    for i in range(100):
+        may_try_password(name="eve", address=f"10.0.1.{i}", now=NOW)
+    assert not may_try_password(name="eve", address=elsewhere, now=NOW)
+    forget_failed_sign_ins(name="eve")
+    assert may_try_password(name="eve", address=elsewhere, now=NOW)
 
 
 def test_the_command_prints_a_link_that_signs_in(db, capsys):
@@ -150,8 +156,8 @@ def test_the_command_prints_a_link_that_signs_in(db, capsys):
     assert use_sign_in_link(token=token, now=timezone.now()).username == "root"
 
 
-def test_a_new_secret_key_is_as_private_as_the_old_one(settings, tmp_path, monkeypatch):
-    settings.TANDEM_HOME = tmp_path
+def test_a_new_secret_key_is_as_private_as_the_old_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     monkeypatch.delenv("TANDEM_SECRET_KEY", raising=False)
     call_command("rotate_secret_key")
     first = (tmp_path / "secret_key").read_text()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.agreement import measure_agreement
+from annotation.adjudication.agreement import measure_agreement
 
 
 def _classes(first, second):
@@ -156,3 +156,21 @@ def test_intervals_contain_the_value_and_shrink_with_more_sentences():
 def test_empty_span_answers_on_both_sides_say_nothing():
     report = measure_agreement("spans", [{"ann": [], "ben": []}], [4])
     assert report.scores["f1"].value is None
+
+
+def test_sets_of_labels_agree_by_degrees():
+    """By hand: MASI distances 0, 1 - 1/2 x 2/3 and 1 of three units."""
+    answers = [
+        {"ann": ["a"], "ben": ["a"]},
+        {"ann": ["a", "b"], "ben": ["a"]},
+        {"ann": ["c"], "ben": []},
+    ]
+    report = measure_agreement("multiclasses", answers, [3, 3, 3])
+    assert report.scores["accuracy"].value == pytest.approx(1 / 3)
+    assert report.scores["f1"].value == pytest.approx(4 / 6)
+    # observed: 2 (0 + 2/3 + 1) / 6; expected: {a} 3, {a,b} 1, {c} 1, {} 1 of 6 values
+    observed = 2 * (0 + 2 / 3 + 1) / 6
+    near = 3 * 1 * (2 / 3)  # {a} with {a, b}
+    far = 3 * 1 + 3 * 1 + 1 + 1 + 1  # all other pairs have nothing in common
+    expected = 2 * (near + far) / (6 * 5)
+    assert report.scores["alpha"].value == pytest.approx(1 - observed / expected)

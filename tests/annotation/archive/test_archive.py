@@ -5,9 +5,16 @@ import zipfile
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.utils import timezone
 
+from annotation.accounts.services import invite
+from annotation.archive import backups
+from annotation.archive.backups import back_up, restore, verify_archive
 from annotation.archive.files import ArchiveReader
+from annotation.archive.services import LEFT_OUT, export_project, import_project
+from annotation.archive.tables import project_tables
+from annotation.corpora.exports import export_corpus
 from annotation.errors import Conflict, Refused
 from annotation.models import (
     Annotation,
@@ -15,20 +22,19 @@ from annotation.models import (
     Gold,
     GoldVersion,
     Job,
+    Lease,
     Membership,
     Project,
+    Queue,
     Role,
     Round,
     Sentence,
+    Submission,
     Suggestion,
 )
-from annotation.project_tables import project_tables
-from annotation.services.archive import LEFT_OUT, export_project, import_project
-from annotation.services.backups import back_up, restore, verify_archive
-from annotation.services.exporting import export_corpus
-from annotation.services.members import invite
-from annotation.services.projects import create_project, delete_project
-from tests.annotation.test_importing import CONLLU, load
+from annotation.projects.services import create_project, delete_project
+from config import VERSION
+from tests.annotation.corpora.test_imports import CONLLU, load
 
 NOW = timezone.now()
 
@@ -59,14 +65,17 @@ def rich(project, ada, bob):
 
 
 def content(project):
-    """Return all rows of a project by table."""
-    return {
+    """Return all rows of a project by table, but for the folders of rounds: files stay behind."""
+    found = {
         model.__name__: list(
             model._base_manager.filter(**{path or "pk": project.pk}).order_by("pk").values()
         )
         for model, path in project_tables()
         if model not in LEFT_OUT
     }
+    for row in found["Round"]:
+        assert row.pop("folder")
+    return found
 
 
 def test_a_project_comes_back_row_for_row_on_a_server_that_lost_it(rich, tmp_path):
@@ -140,7 +149,7 @@ def test_an_archive_of_a_newer_version_is_refused_by_name(rich, tmp_path):
     export_project(project=rich, path=path)
     rewrite_manifest(path, lambda m: m["tables"]["annotation_gold"]["columns"].append("mood"))
     delete_project(project=rich)
-    with pytest.raises(Refused, match="columns that this installation does not know: mood"):
+    with pytest.raises(Refused, match="does not know: mood. A newer version wrote it"):
         import_project(path=path)
     rewrite_manifest(path, lambda m: m.update(tandem_archive=2))
     with pytest.raises(Refused, match="archive version 2; this installation reads 1"):
@@ -176,9 +185,9 @@ def empty_server(users):
 
 
 def test_a_backup_restores_everything_into_an_empty_server(
-    rich, tmp_path, settings, django_user_model
+    rich, tmp_path, monkeypatch, django_user_model
 ):
-    settings.TANDEM_HOME = tmp_path / "home"
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "home"))
     model = tmp_path / "home" / "models" / "1" / "weights.bin"
     model.parent.mkdir(parents=True)
     model.write_bytes(b"\x00weights")
@@ -210,8 +219,10 @@ def test_a_backup_is_no_project_and_the_other_way_round(rich, tmp_path):
         restore(path=tmp_path / "p.zip")
 
 
-def test_files_of_a_backup_stay_in_the_data_directory(rich, tmp_path, settings, django_user_model):
-    settings.TANDEM_HOME = tmp_path / "home"
+def test_files_of_a_backup_stay_in_the_data_directory(
+    rich, tmp_path, monkeypatch, django_user_model
+):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "home"))
     back_up(path=tmp_path / "b.zip")
     with zipfile.ZipFile(tmp_path / "b.zip", "a") as archive:
         archive.writestr("files/../evil", b"")
@@ -237,3 +248,86 @@ def test_the_commands_carry_a_project_from_one_place_to_another(rich, tmp_path, 
     with pytest.raises(CommandError, match="has projects or people already"):
         call_command("restore", str(tmp_path / "b.zip"))
     assert ArchiveReader(tmp_path / "b.zip").kind == "server"
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL stores no such text")
+def test_a_backup_that_cannot_be_read_back_is_no_backup(rich, tmp_path):
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE annotation_gold SET value = '\"\\ud800\"'")
+    with pytest.raises(Refused, match="damaged"):
+        back_up(path=tmp_path / "b.zip")
+    assert list(tmp_path.glob("*")) == []
+
+
+def test_a_backup_leaves_out_files_that_are_being_written(rich, tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
+    for name in ("rounds/a/scores.npz", "rounds/a/.model.new-1/x", "rounds/b/gone"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(backups, "_files", _losing(tmp_path / "rounds/b/gone", backups._files))
+    back_up(path=tmp_path / "b.zip")
+    with ArchiveReader(tmp_path / "b.zip") as archive:
+        assert archive.file_names == ["rounds/a/scores.npz"]
+        assert archive.written_by == VERSION
+
+
+def _losing(path, files):
+    """Return a list of files, one of which is removed when the list is made."""
+
+    def found():
+        names = files()
+        path.unlink()
+        return names
+
+    return found
+
+
+def test_a_damaged_archive_is_refused_in_words_whatever_byte_was_flipped(rich, tmp_path):
+    path, flipped = tmp_path / "p.zip", tmp_path / "f.zip"
+    export_project(project=rich, path=path)
+    content = path.read_bytes()
+    rows = verify_archive(path=path)
+    n_refused = 0
+    for at in range(0, len(content), 23):
+        flipped.write_bytes(content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :])
+        try:
+            assert verify_archive(path=flipped) == rows
+        except Refused:
+            n_refused += 1
+    assert n_refused > 50
+
+
+def test_a_copy_of_a_project_that_was_answered_stands_beside_it(project, bob, tmp_path):
+    desk_of_answers(project, bob)
+    export_project(project=project, path=tmp_path / "p.zip")
+    copy = import_project(path=tmp_path / "p.zip", name="Copy")
+    assert Submission.objects.filter(project=copy).count() == 1
+    keys = set(Submission.objects.values_list("key", flat=True))
+    assert len(keys) == 2
+
+
+def desk_of_answers(project, person):
+    """Let a person answer one sentence."""
+    load(project, CONLLU, labels="none", name="asked")
+    Membership.objects.create(project=project, user=person, role=Role.ANNOTATOR)
+    queue = Queue.objects.filter(project=project, is_current=True).first()
+    ask = queue.asks.first()
+    lease = Lease.objects.create(
+        ask=ask, project=project, annotator=person, token="t", state="submitted",
+        claimed_at=NOW, expires_at=NOW,
+    )  # fmt: skip
+    Submission.objects.create(
+        project=project, lease=lease, annotator=person, number=1, key="once", request_hash="h",
+        counts={}, seconds=1.0, submitted_at=NOW,
+    )  # fmt: skip
+
+
+def test_scheduled_backups_keep_the_newest(rich, tmp_path):
+    for _ in range(3):
+        call_command("backup", "--to", f"file://{tmp_path}/kept", "--keep", "2")
+    names = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert len(names) == 2
+    assert all(name.startswith("tandem-") and name.endswith(".zip") for name in names)
+    assert verify_archive(path=tmp_path / "kept" / names[0])
+    with pytest.raises(CommandError, match="No place"):
+        call_command("backup", "--to", "nowhere://x")

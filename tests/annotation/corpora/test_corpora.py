@@ -3,14 +3,20 @@
 from itertools import pairwise
 
 import pytest
-from django.http import Http404
 
+from annotation.corpora.selectors import (
+    Place,
+    SentenceFilter,
+    answers_on,
+    browse_sentences,
+    count_sentences,
+    get_sentence,
+    place_of_number,
+)
+from annotation.errors import NotFound
 from annotation.models import Sentence
-from annotation.selectors.corpora import Place, browse_sentences, count_sentences, place_of_number
-from annotation.selectors.sentence_filter import SentenceFilter
-from annotation.selectors.sentences import answers_on, get_sentence
-from annotation.services.projects import create_project
-from tests.annotation.test_importing import CONLLU, load
+from annotation.projects.services import create_project
+from tests.annotation.corpora.test_imports import CONLLU, load
 
 
 @pytest.fixture
@@ -150,5 +156,5 @@ def test_a_sentence_of_another_project_is_not_found(project):
     sentence = Sentence.objects.first()
     assert get_sentence(project, sentence.pk) == sentence
     for sentence_id in (sentence.pk, "x", sentence.pk + 99):
-        with pytest.raises(Http404):
+        with pytest.raises(NotFound):
             get_sentence(other, sentence_id)

@@ -2,17 +2,18 @@
 
 import gzip
 import io
+import json
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from annotation.corpora.exports import export_corpus, export_to_file
+from annotation.corpora.imports import import_corpus
 from annotation.errors import Refused
-from annotation.models import Annotation, Gold, Sentence
-from annotation.services.exporting import export_corpus, export_to_file
-from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project
-from tests.annotation.test_importing import CONLLU, load
+from annotation.models import Annotation, Ask, Gold, Queue, Round, Sentence
+from annotation.projects.services import create_project
+from tests.annotation.corpora.test_imports import CONLLU, load
 
 
 def exported(project, **options):
@@ -127,10 +128,64 @@ def test_the_command_writes_a_file_that_can_be_gzipped(project, tmp_path):
 
 def test_what_comes_out_goes_in_again(project, bob):
     load(project, CONLLU)
-    text = exported(project, format="jsonl")
+    text = exported(project, format="jsonl", labels="gold")
     import_corpus(
         project=project, stream=io.BytesIO(text.encode()), file_name="again.jsonl",
         format="jsonl", labels="annotations", author=bob,
     )  # fmt: skip
     corpus = project.corpora.get(name="again")
     assert exported(project, format="jsonl", labels="annotator:bob", corpora=[corpus]) == text
+
+
+@pytest.fixture
+def asked(project, ada):
+    """Return a project with labelled, open and test sentences and a round that asked for one."""
+    load(project, CONLLU)
+    load(project, "Rain fell.\nIt stopped.\n", format="text", labels="none", name="open")
+    Sentence.objects.filter(key="s2").update(is_test=True)
+    now = timezone.now()
+    round = Round.objects.create(project=project, number=1, config={}, created_by=ada)
+    queue = Queue.objects.create(project=project, round=round, overlap=1, created_at=now)
+    for rank, sentence in enumerate(Sentence.objects.filter(position=0), start=1):
+        Ask.objects.create(queue=queue, sentence=sentence, rank=rank, tasks=[], overlap=1)
+    return project
+
+
+WHICH = [
+    ({}, ["Ada sails.", "Hull waits", "Rain fell.", "It stopped."]),
+    ({"sentences": "labelled"}, ["Ada sails.", "Hull waits"]),
+    ({"sentences": "train"}, ["Ada sails."]),
+    ({"sentences": "test"}, ["Hull waits"]),
+    ({"round": 1}, ["Ada sails.", "Rain fell."]),
+    ({"sentences": "labelled", "round": 1}, ["Ada sails."]),
+]
+
+
+@pytest.mark.parametrize(("which", "texts"), WHICH)
+def test_labelled_only_one_round_and_the_test_slice_by_command_page_and_rest(
+    asked, ada, client, tmp_path, which, texts
+):
+    def in_file(data):
+        return [json.loads(line)["text"] for line in data.splitlines()]
+
+    out = tmp_path / "out.jsonl"
+    call_command("export_corpus", asked.name, format="jsonl", output=out, **which)
+    assert in_file(out.read_bytes()) == texts
+    client.force_login(ada)
+    answer = client.get(f"/api/projects/{asked.pk}/export/", {"format": "jsonl", **which})
+    assert in_file(answer.getvalue()) == texts
+    posted = {"format": "jsonl", "labels": "final", **which}
+    page = client.post(f"/projects/{asked.pk}/export/", posted)
+    assert in_file(page.getvalue()) == texts
+
+
+def test_a_choice_or_round_that_is_not_there_is_refused(asked, ada, client):
+    client.force_login(ada)
+    for query, words in [
+        ({"sentences": "labeled"}, "Did you mean 'labelled'"),
+        ({"round": "7"}, "No round 7"),
+        ({"round": "x"}, "not the number of a round"),
+    ]:
+        answer = client.get(f"/api/projects/{asked.pk}/export/", {"format": "jsonl", **query})
+        assert answer.status_code in (400, 409)
+        assert words in answer.content.decode()

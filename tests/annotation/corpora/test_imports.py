@@ -7,12 +7,12 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.corpora.imports import import_corpus
+from annotation.corpora.report import ImportRefused
 from annotation.errors import Conflict, Refused
-from annotation.formats.options import ReadOptions
-from annotation.import_report import ImportRefused
+from annotation.formats.records import ReadOptions
 from annotation.models import Annotation, Corpus, Gold, Label, Sentence, Suggestion
-from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project, delete_project
+from annotation.projects.services import create_project, delete_project
 
 CONLLU = """\
 # sent_id = s1
@@ -108,7 +108,7 @@ def test_a_dry_run_tells_all_and_stores_nothing(project):
 def test_a_layer_goes_where_the_importer_sends_it(project):
     report = load(project, CONLLU, mapping={"pos": "xpos"}, is_dry_run=True)
     assert report.layers["xpos"] == "pos"
-    assert "No label 'NNP' (on 'Ada'). Known: NOUN, PUNCT, VERB." in report.problems[0].message
+    assert "3 labels are new: NNP (2), VBZ (2)" in report.problems[0].message
     with pytest.raises(Refused, match="No layer 'xpo'"):
         load(project, CONLLU, mapping={"pos": "xpo"})
 
@@ -140,9 +140,10 @@ def test_every_bad_row_is_told_with_file_and_line(project):
     )
     found = refusals(project, text)
     assert found == [
-        "harbour.conllu:3: task 'entities': No label 'SHIP' (on 'Ada'). Known: LOC, PER.",
-        "harbour.conllu:4: task 'pos': No label 'VRB' (on 'sails'). Known: NOUN, PUNCT, VERB.",
-        "harbour.conllu:10: task 'pos': No label 'VRB' (on 'waits'). Known: NOUN, PUNCT, VERB.",
+        "harbour.conllu:3: task 'entities': 1 label is new: SHIP (1). Take them, map them to "
+        "labels of the task, or correct the file.",
+        "harbour.conllu:4: task 'pos': 1 label is new: VRB (2). Take them, map them to labels of "
+        "the task, or correct the file.",
     ]
 
 
@@ -270,8 +271,9 @@ def test_the_command_ends_with_status_1_and_every_bad_row(project, tmp_path):
                 "import_corpus", "Harbour", str(file), "--format=conllu", "--labels=gold", *more
             )
         assert caught.value.returncode == 1
-        assert f"{file}:3: task 'entities': No label 'SHIP'" in str(caught.value)
-        assert f"{file}:9: task 'entities': No label 'BAY'" in str(caught.value)
+        assert f"{file}:3: task 'entities': 2 labels are new: SHIP (1), BAY (1)" in str(
+            caught.value
+        )
     with pytest.raises(CommandError, match="No format 'conlu'"):
         call_command("import_corpus", "Harbour", str(file), "--format=conlu", "--labels=gold")
     with pytest.raises(CommandError, match="No such file"):

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connection
 
-from tests.annotation.test_importing import CONLLU
+from tests.annotation.corpora.test_imports import CONLLU
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROJECT = """
 name = "NAME"
 [[tasks]]
@@ -25,12 +25,14 @@ name = "tree"
 kind = "tree"
 labels = []
 """
-MIGRATE = "import django; django.setup(); from annotation.migrating import migrate; migrate()"
+MIGRATE = (
+    "import django; django.setup(); from annotation.management.server import migrate; migrate()"
+)
 IMPORT_AND_TELL = """
 import sys, django
 django.setup()
 from annotation.models import Project
-from annotation.services.importing import import_corpus
+from annotation.corpora.imports import import_corpus
 with open(sys.argv[1], "rb") as stream:
     import_corpus(
         project=Project.objects.get(name=sys.argv[2]), stream=stream, file_name="big.conllu",

@@ -1,18 +1,18 @@
-"""Real corpora through the database and back; they run where the shared data is at hand."""
+"""Real corpora through the database and back."""
 
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from annotation.services.exporting import export_corpus
-from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project
+from annotation.corpora.exports import export_corpus
+from annotation.corpora.imports import import_corpus
+from annotation.projects.services import create_project
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data is not on this machine")
+DATA = Path(os.environ["TANDEM_DATA"])
 
 SPANS = {"kind": "spans", "open": True}
 PROJECTS = {
@@ -51,21 +51,21 @@ def through_the_database(corpus, file, format):
     return gzip.decompress(raw) if file.endswith(".gz") else raw, out
 
 
-@needs_data
+@pytest.mark.corpora("ewt_ner")
 @pytest.mark.parametrize("file", ["dev.conllu", "test.conllu", "train.conllu.gz"])
 def test_ewt_comes_back_byte_for_byte(db, file):
     before, after = through_the_database("ewt_ner", file, "conllu")
     assert after == before
 
 
-@needs_data
+@pytest.mark.corpora("atis")
 @pytest.mark.parametrize("file", ["dev.conll", "test.conll", "train.conll"])
 def test_atis_comes_back_with_equal_slots_and_intents(db, file):
     before, after = through_the_database("atis", file, "slu")
     assert read_atis(after) == read_atis(before)
 
 
-@needs_data
+@pytest.mark.corpora("conll2003")
 @pytest.mark.parametrize("file", ["eng.testa", "eng.testb"])
 def test_conll2003_comes_back_with_equal_columns(db, file):
     before, after = through_the_database("conll2003", file, "conll2003")
@@ -74,7 +74,7 @@ def test_conll2003_comes_back_with_equal_columns(db, file):
     ]
 
 
-@needs_data
+@pytest.mark.corpora("scierc", "webnlg")
 @pytest.mark.parametrize("corpus", ["scierc", "webnlg"])
 @pytest.mark.parametrize("file", ["dev.jsonl", "test.jsonl", "train.jsonl"])
 def test_relations_come_back_between_the_same_spans(db, corpus, file):

@@ -2,9 +2,9 @@ from collections import Counter
 
 import pytest
 
-from annotation.answers import AnswerRules, check_answer
 from annotation.demo.grammar import sentences
 from annotation.demo.templates import NEWS, TRAVEL
+from mtl_engine.kinds import KINDS
 
 SAMPLES = {
     "news": list(sentences(NEWS, 400, seed=1)),
@@ -21,10 +21,11 @@ def test_every_demo_sentence_has_valid_answers_to_every_task(domain):
             ("spans", sentence.entities),
             ("spans", sentence.slots),
         ):
-            rules = AnswerRules(kind, (), is_open=True)
-            assert check_answer(rules, value, sentence.tokens) == [], sentence
-        rules = AnswerRules("relations", (), is_open=True)
-        assert check_answer(rules, sentence.relations, sentence.tokens, sentence.entities) == []
+            assert KINDS[kind].check(value, sentence.tokens, is_open=True) == [], sentence
+        problems = KINDS["relations"].check(
+            sentence.relations, sentence.tokens, is_open=True, parent_spans=sentence.entities
+        )
+        assert problems == []
 
 
 def test_the_same_seed_gives_the_same_sentences_and_another_seed_others():
@@ -46,3 +47,13 @@ def test_some_words_stand_for_several_types_so_that_context_matters():
             for word in sentence.tokens[start:end]:
                 types.setdefault(word, Counter())[label] += 1
     assert len(types["Lincoln"]) >= 3
+
+
+@pytest.mark.parametrize("domain", SAMPLES)
+def test_some_labels_are_rare_and_the_words_have_a_long_tail(domain):
+    labels = Counter(sentence.label for sentence in SAMPLES[domain])
+    assert max(labels.values()) > 5 * min(labels.values())
+    words = Counter(word for sentence in SAMPLES[domain] for word in sentence.tokens)
+    assert sum(n == 1 for n in words.values()) > len(words) / 4
+    lower = [s for s in SAMPLES[domain] if all(w == w.lower() for w in s.tokens)]
+    assert lower

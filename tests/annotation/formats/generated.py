@@ -4,8 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation.formats import ExportRecord, Format, LayerSpec, SentenceRecord
+from annotation.formats import ExportRecord, Format, SentenceRecord
 from annotation.formats.offsets import join_tokens
+from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import tasks_of
 
 # No white space, controls or surrogates; everything else may be part of a word.
@@ -58,7 +59,7 @@ def _run_together(tokens: list[str], has_space: list[bool]) -> tuple[str, list[l
 
 
 @st.composite
-def answers(draw: st.DrawFn, tasks: tuple[LayerSpec, ...], n: int, is_flat: bool) -> dict[str, Any]:
+def answers(draw: st.DrawFn, tasks: tuple[TaskSpec, ...], n: int, is_flat: bool) -> dict[str, Any]:
     """Answers to some of the tasks on a sentence of n tokens."""
     found: dict[str, Any] = {}
     for task in tasks:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from annotation.formats import (
     ExportRecord,
     Format,
-    LayerSpec,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
     get_format,
+    layer_spec,
 )
-from annotation.formats.archives import bundle
+from annotation.formats.source import bundle
+from mtl_engine.kinds import TaskSpec
 
 
 def read(
@@ -38,31 +39,31 @@ def archive(**documents: str) -> bytes:
     return bundle(files).read()
 
 
-def tasks_of(format: Format) -> tuple[LayerSpec, ...]:
+def tasks_of(format: Format) -> tuple[TaskSpec, ...]:
     """A task for each layer of the format, or for each kind that an open one carries."""
     if not format.is_open:
         return format.layers
     every = (
-        LayerSpec("ner", "spans"),
-        LayerSpec("pos", "tags"),
-        LayerSpec("intent", "classes"),
-        LayerSpec("syntax", "tree"),
-        LayerSpec("rel", "relations", "ner"),
+        layer_spec("ner", "spans"),
+        layer_spec("pos", "tags"),
+        layer_spec("intent", "classes"),
+        layer_spec("syntax", "tree"),
+        layer_spec("rel", "relations", "ner"),
     )
     return tuple(task for task in every if task.kind in format.kinds)
 
 
-def layers_in(records: Iterable[SentenceRecord]) -> list[LayerSpec]:
+def layers_in(records: Iterable[SentenceRecord]) -> list[TaskSpec]:
     """The layers that some of the records have, each once."""
     found = {
-        name: LayerSpec(name, layer.kind, layer.parent)
+        name: layer_spec(name, layer.kind, layer.parent)
         for record in records
         for name, layer in record.layers.items()
     }
     return list(found.values())
 
 
-def answered(format: Format, record: SentenceRecord, tasks: Sequence[LayerSpec]) -> ExportRecord:
+def answered(format: Format, record: SentenceRecord, tasks: Sequence[TaskSpec]) -> ExportRecord:
     """A record as it is exported after it was imported into a project with these tasks."""
     names = {task.name for task in tasks}
     stored = SentenceRecord(
@@ -79,14 +80,17 @@ def answered(format: Format, record: SentenceRecord, tasks: Sequence[LayerSpec])
 
 
 def write(
-    name: str, records: Iterable[ExportRecord], tasks: Sequence[Sequence[object]] = (), **options
+    name: str,
+    records: Iterable[ExportRecord],
+    tasks: Sequence[TaskSpec | tuple[str, ...]] = (),
+    **options,
 ) -> bytes:
-    """The bytes of a file."""
-    specs = tuple(LayerSpec(*task) for task in tasks)
+    """The bytes of a file; a task may be given as (name, kind) or (name, kind, parent)."""
+    specs = tuple(task if isinstance(task, TaskSpec) else layer_spec(*task) for task in tasks)
     return b"".join(get_format(name).write(records, options=WriteOptions(tasks=specs, **options)))
 
 
-def rewritten(name: str, content: str | bytes, tasks: Sequence[LayerSpec] | None = None) -> bytes:
+def rewritten(name: str, content: str | bytes, tasks: Sequence[TaskSpec] | None = None) -> bytes:
     """A file read, stored and written again; it must have no problems."""
     format = get_format(name)
     records, problems = read(name, content)

@@ -9,7 +9,7 @@ from mtl_engine.errors import UnknownName
 def test_the_formats_of_the_product_are_registered():
     assert list(formats()) == [
         "text", "csv", "tsv", "jsonl", "conll2003", "slu", "conllu", "doccano", "ie",
-        "labelstudio", "brat",
+        "labelstudio", "brat", "datasets", "spacy",
     ]  # fmt: skip
 
 

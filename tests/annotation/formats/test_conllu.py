@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, LayerSpec, SentenceRecord, get_format
+from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format, layer_spec
 from tests.annotation.formats.reading import answered, read, write
 from tests.annotation.formats.samples import CONLLU
 
-TASKS = (LayerSpec("tree", "tree"), LayerSpec("ner", "spans"))
+TASKS = (layer_spec("tree", "tree"), layer_spec("ner", "spans"))
 
 
 def rows(*lines: str, text: str = "") -> str:

@@ -18,15 +18,15 @@ from annotation.formats import (
     SentenceRecord,
     WriteOptions,
     detect,
-    formats,
     get_format,
+    readable_formats,
 )
-from annotation.formats.opening import Source
+from annotation.formats.source import Source
 from tests.annotation.formats.generated import exports
 from tests.annotation.formats.reading import answered, layers_in, read, tasks_of, write
 from tests.annotation.formats.samples import SAMPLES
 
-EVERY = sorted(formats())
+EVERY = sorted(readable_formats())
 TEXTUAL = [name for name in EVERY if name != "brat"]  # brat is a zip: it has no lines or encoding
 properties = settings(
     deadline=None,
@@ -148,7 +148,7 @@ def test_too_many_problems_end_the_reading(name):
         def __iter__(self):
             return (Problem("f", n, "bad") for n in itertools.count(1))
 
-    from annotation.formats.checking import checked
+    from annotation.formats.format import checked
 
     options = ReadOptions(limits=Limits(problems=5))
     source = Source(io.BytesIO(b""), file_name="f", options=options)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, LayerSpec, SentenceRecord
+from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, layer_spec
 from tests.annotation.formats.reading import read, rewritten, write
 
 
@@ -32,7 +32,7 @@ def test_quotes_mean_nothing_in_tsv():
     ],
 )
 def test_a_table_of_classes_comes_back_with_its_columns_in_their_order(name, content):
-    tasks = [LayerSpec("label", "classes")]
+    tasks = [layer_spec("label", "classes")]
     assert rewritten(name, content, tasks).decode() == content
 
 

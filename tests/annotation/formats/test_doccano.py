@@ -95,7 +95,7 @@ def test_a_span_within_a_multi_word_token_cannot_be_written():
     [
         ({"label": [[0, 1, "X"]]}, "f:1: entities: text[0:1] is 'H', which does not begin and end"),
         ({"label": [[0, 99, "X"]]}, "f:1: entities: text[0:99] is not within the text of 7"),
-        ({"label": ["a", "b"]}, "f:1: ['a', 'b'] is not one class"),
+        ({"label": ["a", 1]}, "f:1: ['a', 1] are no classes"),
         ({"label": [[0, "X"]]}, "f:1: [0, 'X'] is no [start, end, label]"),
         ({"entities": 3}, "f:1: entities is '3', not a list"),
         (

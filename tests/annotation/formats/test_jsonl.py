@@ -124,7 +124,7 @@ def test_offsets_are_written_where_they_do_not_follow_from_the_tokens():
         (line(text="a b", labels=["x"]), "f:1: labels ['x'] are neither an object of answers"),
         (line(text="a b", labels={"n": 3}), "f:1: n: 3 is no answer"),
         (line(text="a b", labels={"n": [[0, 3, "X"]]}), "f:1: n[0]: Tokens 0 to 3 do not lie in"),
-        (line(text="a b", labels={"p": ["X"]}), "f:1: p: A tags answer has one label a token: 2"),
+        (line(text="a b", labels={"p": ["X"]}), "f:1: p: A tags answer has one label per token: 2"),
         (line(text="a b", labels={"t": [[0, "r"], [0, "r"]]}), "f:1: t: A tree has exactly one"),
         (line(text="a b", labels={"r": [[0, 1, 1, 2, "x"]]}), "f:1: r: relations between the"),
         (

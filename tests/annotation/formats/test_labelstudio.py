@@ -159,9 +159,9 @@ def test_an_export_without_sentences_is_an_empty_array():
         (json.dumps([task("a", {"type": "labels"})]), "f:1: None: {} has no start, end and labels"),
         (
             json.dumps(
-                [task("a", {"type": "choices", "from_name": "c", "value": {"choices": []}})]
+                [task("a", {"type": "choices", "from_name": "c", "value": {"choices": [1]}})]
             ),
-            "f:1: c: [] is not one choice",
+            "f:1: c: [1] are no choices",
         ),
         (
             json.dumps([task("a", {"type": "relation", "from_id": "x", "to_id": "y"})]),

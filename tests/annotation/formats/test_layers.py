@@ -2,7 +2,8 @@
 
 import pytest
 
-from annotation.formats import FormatError, match_layers
+from annotation import formats
+from annotation.formats import FormatError, layer_spec
 from mtl_engine.errors import UnknownName
 
 CONLLU = [
@@ -13,6 +14,12 @@ CONLLU = [
     ("intent", "classes"),
 ]
 IE = [("entities", "spans"), ("relations", "relations", "entities")]
+
+
+def match_layers(layers, tasks, explicit=None):
+    """Match layers and tasks given as (name, kind) or (name, kind, parent)."""
+    layers, tasks = ([layer_spec(*spec) for spec in specs] for specs in (layers, tasks))
+    return formats.match_layers(layers, tasks, explicit)
 
 
 def test_the_same_name_matches_first():

@@ -12,14 +12,14 @@ from annotation.formats import (
     Problem,
     ReadOptions,
     SentenceRecord,
-    formats,
     get_format,
+    readable_formats,
 )
-from annotation.formats.archives import bundle
+from annotation.formats.source import bundle
 from tests.annotation.formats.reading import answered, layers_in, read, write
 from tests.annotation.formats.samples import SAMPLES
 
-EVERY = sorted(formats())
+EVERY = sorted(readable_formats())
 properties = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 FRAGMENTS = [
     "\n", "\n\n", "\t", " ", "\r\n", "\0", "0", "99", "-1", "1-2", "2.1", "_", "O", "B-X", "I-X",

@@ -1,29 +1,28 @@
-"""Round trips of real corpora, where they are beside the repository."""
+"""Round trips of real corpora."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
 from annotation.formats import (
     ExportRecord,
-    LayerSpec,
     SentenceRecord,
     get_format,
+    layer_spec,
     match_layers,
 )
 from tests.annotation.formats.reading import write
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason=f"no corpora at {DATA}: the round trips of real data are not run"
-)
+DATA = Path(os.environ["TANDEM_DATA"])
+pytestmark = pytest.mark.corpora("ewt_ner", "atis", "mtod_en", "conll2003", "scierc", "webnlg")
 
-SYNTAX = LayerSpec("syntax", "tree")
-ENTITIES = LayerSpec("entities", "spans")
-SLOTS, INTENT = LayerSpec("slots", "spans"), LayerSpec("intent", "classes")
-POS, CHUNKS = LayerSpec("pos", "tags"), LayerSpec("chunks", "spans")
-RELATIONS = LayerSpec("relations", "relations", "entities")
+SYNTAX = layer_spec("syntax", "tree")
+ENTITIES = layer_spec("entities", "spans")
+SLOTS, INTENT = layer_spec("slots", "spans"), layer_spec("intent", "classes")
+POS, CHUNKS = layer_spec("pos", "tags"), layer_spec("chunks", "spans")
+RELATIONS = layer_spec("relations", "relations", "entities")
 
 FILES = [
     ("conllu", "ewt_ner/train.conllu.gz", [SYNTAX, ENTITIES], 12543),
@@ -33,7 +32,7 @@ FILES = [
     ("slu", "atis/dev.conll", [INTENT], 500),
     ("slu", "atis/test.conll", [SLOTS, INTENT], 893),
     ("slu", "mtod_en/dev.conll", [SLOTS, INTENT], 4181),
-    ("conll2003", "conll2003/eng.train", [LayerSpec("ner", "spans")], 14041),
+    ("conll2003", "conll2003/eng.train", [layer_spec("ner", "spans")], 14041),
     ("conll2003", "conll2003/eng.testa", [ENTITIES, POS, CHUNKS], 3250),
     ("conll2003", "conll2003/eng.testb", [POS], 3453),
     ("ie", "scierc/train.jsonl", [ENTITIES, RELATIONS], 1861),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.formats.trees import tree_fault
+from annotation.formats.conllu import tree_fault
 
 
 @pytest.mark.parametrize("heads", [[0], [2, 0], [0, 1, 2, 3], [3, 3, 0, 3], [2, 3, 4, 0]])

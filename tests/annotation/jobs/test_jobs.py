@@ -4,26 +4,23 @@ import os
 import time
 
 import pytest
-from django.http import Http404
 from django.utils import timezone
-from django_tasks_db.models import DBTaskResult
 
-from annotation.corpus_jobs import export_file, start_export, start_import
-from annotation.errors import Conflict, Refused
-from annotation.jobs import MAX_TRIES, rescue_jobs, run_job
+from annotation.corpora.jobs import export_file, start_export, start_import
+from annotation.corpora.uploads import find_upload, keep_upload, safe_file_name
+from annotation.errors import Conflict, NotFound, Refused
+from annotation.jobs import services
+from annotation.jobs.selectors import alive_workers, get_job, jobs_of
+from annotation.jobs.worker import own_device, run_job
 from annotation.models import Job, Sentence
-from annotation.selectors.jobs import get_job, jobs_of
-from annotation.services import jobs
-from annotation.services.uploads import find_upload, keep_upload, safe_file_name
-from annotation.services.workers import beat
-from tests.annotation.test_importing import CONLLU, load
+from tests.annotation.corpora.test_imports import CONLLU, load
 
 NOW = timezone.now()
 
 
 @pytest.fixture(autouse=True)
-def own_home(settings, tmp_path):
-    settings.TANDEM_HOME = tmp_path
+def own_home(monkeypatch, tmp_path):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
 
 
 def uploaded(project, text=CONLLU, name="harbour.conllu"):
@@ -36,20 +33,18 @@ def queued_import(project, ada, **options):
 
 
 def work(job):
-    """Do what the worker does with a task."""
-
-    class Context:
-        class task_result:
-            worker_ids = ["w1"]
-
-    run_job.func(Context, job.pk)
+    """Do what a worker does with the next job of the queue, which is this one."""
+    claimed = services.claim_job(worker="w1", now=NOW)
+    if claimed is not None:
+        assert claimed == job
+        run_job(claimed)
     job.refresh_from_db()
     return job
 
 
 def test_an_import_runs_in_the_worker_and_reports(project, ada):
     job = queued_import(project, ada)
-    assert (job.state, DBTaskResult.objects.count()) == ("queued", 1)
+    assert job.state == "queued"
     work(job)
     assert (job.state, job.worker, job.n_tries) == ("done", "w1", 1)
     assert job.result["n_sentences"] == Sentence.objects.count() == 2
@@ -69,7 +64,7 @@ def test_a_bad_file_fails_the_job_with_every_bad_row(project, ada):
     upload = uploaded(project, CONLLU.replace("B-PER", "B-SHIP"))
     job = work(queued_import(project, ada, upload=upload))
     assert job.state == "failed"
-    assert job.message.startswith("harbour.conllu:3: task 'entities': No label 'SHIP'")
+    assert job.message.startswith("harbour.conllu:3: task 'entities': 1 label is new: SHIP")
     assert job.result["problems"][0]["line"] == 3
     assert not Sentence.objects.exists()
 
@@ -82,63 +77,101 @@ def test_a_job_that_finished_is_not_run_again(project, ada):
 
 def test_a_job_whose_worker_died_is_begun_again(project, ada):
     job = queued_import(project, ada)
-    assert jobs.start_job(job=job, worker="dead", now=NOW)
-    job.refresh_from_db()
+    assert services.claim_job(worker="dead", now=NOW) == job
+    assert services.claim_job(worker="w1", now=NOW) is None
+    assert services.recover_jobs(now=NOW) == 1
     work(job)
     assert (job.state, job.n_tries, Sentence.objects.count()) == ("done", 2, 2)
 
 
-def test_a_job_in_the_hands_of_a_living_worker_is_not_begun_twice(project, ada):
+def test_jobs_are_claimed_in_the_order_of_asking_each_by_one_worker(project, ada):
+    first, second = queued_import(project, ada), queued_import(project, ada)
+    claims = [services.claim_job(worker=name, now=NOW) for name in ("w1", "w2", "w3")]
+    assert claims == [first, second, None]
+    assert [claim.worker for claim in claims[:2]] == ["w1", "w2"]
+
+
+def test_a_worker_that_lost_its_job_changes_nothing_more(project, ada):
+    queued_import(project, ada)
+    slow = services.claim_job(worker="slow", now=NOW)
+    services.recover_jobs(now=NOW)
+    quick = services.claim_job(worker="quick", now=NOW)
+    with pytest.raises(services.ClaimLost):
+        services.report_progress(job=slow, stage="reading", n_done=1, n_total=2, now=NOW)
+    with pytest.raises(services.ClaimLost):
+        services.fail_job(job=Job(pk=slow.pk, worker="slow"), message="too late", now=NOW)
+    quick.refresh_from_db()
+    assert (quick.state, quick.worker) == ("running", "quick")
+
+
+def test_parking_is_no_try_and_what_goes_on_is_known_to_be_resumed(project, ada):
     job = queued_import(project, ada)
-    beat(name="alive", now=NOW)
-    jobs.start_job(job=job, worker="alive", now=NOW)
+    for number in range(services.MAX_TRIES + 1):
+        claimed = services.claim_job(worker="w", now=NOW)
+        assert claimed.is_resumed == (number > 0)
+        services.park_job(job=claimed)
     job.refresh_from_db()
-    assert not jobs.start_job(job=job, worker="w2", now=NOW)
+    assert (job.state, job.worker, job.n_tries) == ("queued", "", 0)
 
 
 def test_an_ended_job_stays_as_it_ended(project, ada):
     job = work(queued_import(project, ada))
-    jobs.fail_job(job=job, message="too late", now=NOW)
+    with pytest.raises(services.ClaimLost):
+        services.fail_job(job=job, message="too late", now=NOW)
     assert (job.state, job.message) == ("done", "")
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_at_its_next_step(project, ada):
     waiting = queued_import(project, ada)
-    assert jobs.cancel_job(job=waiting, now=NOW).state == "cancelled"
+    assert services.cancel_job(job=waiting, now=NOW).state == "cancelled"
     assert work(waiting).state == "cancelled"
-    running = queued_import(project, ada)
-    jobs.start_job(job=running, worker="w", now=NOW)
-    jobs.cancel_job(job=running, now=NOW)
-    with pytest.raises(jobs.JobCancelled):
-        jobs.report_progress(job=running, stage="reading", n_done=1, n_total=2, now=NOW)
-    jobs.confirm_cancelled(job=running, now=NOW)
+    queued_import(project, ada)
+    running = services.claim_job(worker="w", now=NOW)
+    services.cancel_job(job=running, now=NOW)
+    with pytest.raises(services.JobCancelled):
+        services.report_progress(job=running, stage="reading", n_done=1, n_total=2, now=NOW)
+    services.confirm_cancelled(job=running, now=NOW)
     with pytest.raises(Conflict, match="has ended already"):
-        jobs.cancel_job(job=running, now=NOW)
+        services.cancel_job(job=running, now=NOW)
     assert not Sentence.objects.exists()
 
 
 def test_an_unforeseen_error_fails_the_job_and_is_logged(project, ada):
     job = start_export(project=project, format="conllu", labels="gold", created_by=ada)
     Job.objects.filter(pk=job.pk).update(arguments={})
-    with pytest.raises(KeyError):
-        work(job)
-    job.refresh_from_db()
+    work(job)
     assert job.state == "failed"
     assert "KeyError" in job.message
     assert "Traceback" in job.log
 
 
-def test_jobs_whose_task_is_gone_are_queued_again_or_given_up(project, ada):
-    fine, lost, hopeless = (queued_import(project, ada) for _ in range(3))
-    Job.objects.filter(pk=hopeless.pk).update(state="running", n_tries=MAX_TRIES)
-    Job.objects.filter(pk=lost.pk).update(state="running", n_tries=1)
-    for task in DBTaskResult.objects.all():
-        if task.args_kwargs["args"] != [fine.pk]:
-            task.delete()
-    assert rescue_jobs() == 2
-    assert DBTaskResult.objects.count() == 2
+def test_a_full_disk_is_told_in_plain_words(project, ada, monkeypatch):
+    def no_space(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("annotation.corpora.jobs.export_to_file", no_space)
+    job = start_export(project=project, format="conllu", labels="gold", created_by=ada)
+    assert "The disk is full" in work(job).message
+
+
+def test_jobs_of_dead_workers_are_queued_again_given_up_or_cancelled(project, ada):
+    waiting, alive, lost, hopeless, unwanted = (queued_import(project, ada) for _ in range(5))
+    services.beat(name="elsewhere:1:living", now=NOW)
+    running = Job.objects.filter(pk__gt=waiting.pk)
+    running.update(state="running", n_tries=1, worker="dead")
+    Job.objects.filter(pk=alive.pk).update(worker="elsewhere:1:living")
+    Job.objects.filter(pk=hopeless.pk).update(n_tries=services.MAX_TRIES)
+    Job.objects.filter(pk=unwanted.pk).update(wants_cancel=True)
+    assert services.recover_jobs(now=NOW) == 3
     states = dict(Job.objects.values_list("pk", "state"))
-    assert states == {fine.pk: "queued", lost.pk: "queued", hopeless.pk: "failed"}
+    assert states == {
+        waiting.pk: "queued",
+        alive.pk: "running",
+        lost.pk: "queued",
+        hopeless.pk: "failed",
+        unwanted.pk: "cancelled",
+    }
+    assert "5 workers died" in Job.objects.get(pk=hopeless.pk).message
 
 
 def test_an_export_leaves_a_file_for_members_alone(project, ada, bob):
@@ -149,7 +182,7 @@ def test_an_export_leaves_a_file_for_members_alone(project, ada, bob):
     work(job)
     assert export_file(get_job(ada, job.pk)).read_text() == CONLLU
     assert job.result["file_name"] == "Harbour.conllu"
-    with pytest.raises(Http404):
+    with pytest.raises(NotFound):
         get_job(bob, job.pk)
     assert [j.pk for j in jobs_of(project)] == [job.pk]
 
@@ -204,3 +237,35 @@ def test_progress_is_told_while_reading(project):
     assert told[0][0] == "reading"
     assert told[-1] == ("storing", 5000, 5000)
     assert all(0 < done <= total for _, done, total in told)
+
+
+def test_an_import_never_waits_behind_a_training(project, ada):
+    training = services.enqueue_job(
+        project=project, kind="insight", arguments={"insight": "none"}, created_by=ada
+    )
+    imported = queued_import(project, ada)
+    assert services.claim_job(worker="w1", now=NOW, lane="files") == imported
+    assert services.claim_job(worker="w2", now=NOW, lane="files") is None
+    assert services.claim_job(worker="w3", now=NOW, lane="training") == training
+
+
+def test_workers_say_which_jobs_they_take_and_what_they_have(db):
+    services.beat(name="h:1:a", now=NOW, lane="files", machine="2 cores, 4 GB")
+    services.beat(name="h:2:b", now=NOW)
+    assert [worker.name for worker in alive_workers(NOW, "training")] == ["h:2:b"]
+    assert alive_workers(NOW, "files").count() == 2
+    assert alive_workers(NOW).first().machine == "2 cores, 4 GB"
+
+
+def test_each_worker_of_a_machine_with_several_cards_takes_one_of_its_own(tmp_path):
+    first, first_lock = own_device("auto", 2, tmp_path)
+    second, second_lock = own_device("auto", 2, tmp_path)
+    assert (first, second) == ("cuda:0", "cuda:1")
+    assert own_device("auto", 2, tmp_path) == ("cuda:0", None)  # more workers than cards
+    second_lock.close()  # as when its process dies
+    again, again_lock = own_device("auto", 2, tmp_path)
+    assert again == "cuda:1"
+    assert own_device("cuda:0", 2, tmp_path) == ("cuda:0", None)
+    assert own_device("auto", 1, tmp_path) == ("auto", None)
+    first_lock.close()
+    again_lock.close()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 
-from annotation.pages.colours import COLOURS
-from tests.annotation.pages.colour_science import contrast, distance
+from annotation.projects.forms import COLOURS
+from tests.annotation.web.colour_science import contrast, distance
 
 THEMES = {"light": 0, "dark": 1}
 TEXT, SIGN = 4.5, 3.0  # WCAG 2 AA

@@ -5,14 +5,14 @@ from django.core.management import CommandError, call_command
 
 from annotation.errors import Conflict, InvalidInput
 from annotation.models import Label, Project, Role, Task
-from annotation.project_spec import read_spec, read_template, read_toml, template_names
-from annotation.services.projects import (
-    add_labels,
+from annotation.projects.labels import add_labels
+from annotation.projects.services import (
     add_task,
     create_project,
     delete_project,
     update_project,
 )
+from annotation.projects.spec import read_spec, read_template, read_toml, template_names
 
 TOML = """
 name = "Harbour"
@@ -37,7 +37,7 @@ labels = ["located at", "lasts", "issued by", "carries"]
 
 
 def keys(spec, task):
-    found = next(t for t in spec.tasks if t.name == task)
+    found = next(t for t in spec.tasks if t.spec.name == task)
     return [label.key for label in found.labels]
 
 
@@ -68,7 +68,7 @@ def test_no_two_labels_of_a_page_share_a_key_and_none_takes_a_reserved_one():
             ],
         }
     )
-    used = [key for task in spec.tasks for key in keys(spec, task.name) if key]
+    used = [key for task in spec.tasks for key in keys(spec, task.spec.name) if key]
     assert len(used) == len(set(used))
     assert not set(used) & set("axhfg")
     assert len(keys(spec, "c")) == 30
@@ -126,14 +126,14 @@ def test_an_empty_label_list_opens_a_tree_or_relations_task_only():
             ],
         }
     )
-    assert [task.is_open for task in spec.tasks] == [True, False, True, True]
+    assert [task.spec.is_open for task in spec.tasks] == [True, False, True, True]
 
 
 def test_spans_of_a_relations_task_nest_unless_the_project_says_otherwise():
     def nested(**more):
         spans = {"name": "ner", "kind": "spans", "labels": ["PER"], **more}
         links = {"name": "rel", "kind": "relations", "parent": "ner", "labels": []}
-        return read_spec({"name": "P", "tasks": [spans, links]}).tasks[0].is_nested
+        return read_spec({"name": "P", "tasks": [spans, links]}).tasks[0].spec.is_nested
 
     assert nested()
     assert not nested(nested=False)
@@ -145,7 +145,7 @@ def test_pairs_name_known_relations_and_labels():
     good = read_spec(
         {"name": "P", "tasks": [spans, {**links, "pairs": {"works": [["PER", "ORG"]]}}]}
     )
-    assert good.tasks[1].pairs == {"works": [["PER", "ORG"]]}
+    assert good.tasks[1].spec.pairs == {"works": [["PER", "ORG"]]}
     pairs = {"work": [["PER", "ORGANISATION"]]}
     found = problems({"name": "P", "tasks": [spans, {**links, "pairs": pairs}]})
     assert "Did you mean 'works'?" in found["tasks.1.pairs"]

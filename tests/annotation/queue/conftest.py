@@ -5,14 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth import get_user_model
 
+from annotation.accounts.access import hash_token
 from annotation.models import Corpus, Membership, Role, Sentence
-from annotation.selectors.leases import describe_lease
-from annotation.selectors.queue import get_lease
-from annotation.services.asking import ask_everything
-from annotation.services.leasing import claim_next
-from annotation.services.projects import create_project
-from annotation.services.submitting import Work, submit
-from annotation.tokens import hash_token
+from annotation.projects.services import create_project
+from annotation.queue.asks import ask_everything
+from annotation.queue.leases import claim_next
+from annotation.queue.selectors import describe_lease, get_lease
+from annotation.queue.submissions import Work, submit
 
 NOON = datetime(2030, 5, 1, 12, 0, tzinfo=UTC)
 TOKENS = ["Ann", "visits", "Rome", "."]
@@ -41,7 +40,7 @@ class Desk:
 
     def take(self, user, now=NOON):
         """Return the lease that a person gets as the page sees it, or nothing."""
-        lease = claim_next(project_id=self.project.pk, annotator_id=user.pk, now=now)
+        lease = claim_next(project=self.project, annotator_id=user.pk, now=now)
         return None if lease is None else describe_lease(lease)
 
     def submit(self, user, lease, answers=None, now=NOON, key=None, **work):

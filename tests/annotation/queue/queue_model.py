@@ -14,6 +14,7 @@ class ModelLease:
 class ModelAsk:
     rank: int
     overlap: int
+    sentence: int
     leases: dict[str, ModelLease] = field(default_factory=dict)  # by person
 
     def people(self, *states):
@@ -43,8 +44,15 @@ class ModelQueue:
     def every_ask(self):
         return [ask for queue in self.queues for ask in queue]
 
-    def put(self, ranks, overlap):
-        self.queues.append([ModelAsk(rank, overlap) for rank in ranks])
+    def put(self, sentences, overlap):
+        """Swap a queue in; whoever skipped a sentence before has skipped it for good."""
+        asks = [ModelAsk(rank, overlap, sentence) for rank, sentence in enumerate(sentences, 1)]
+        for ask in asks:
+            for earlier in self.every_ask:
+                if earlier.sentence == ask.sentence:
+                    for person in earlier.people("skipped"):
+                        ask.leases[person] = ModelLease("skipped", "", 0)
+        self.queues.append(asks)
 
     def held(self, person, now):
         """Return what next/ hands back: reopened answers in time, else a live lease."""

@@ -1,11 +1,15 @@
+import io
+import json
+
 import pytest
 
+from annotation.corpora.imports import import_corpus
 from annotation.errors import InvalidInput
 from annotation.models import Ask, Gold, Queue, Round, Suggestion, Task
-from annotation.selectors.queue import count_queue, open_asks
-from annotation.services.ask_rows import AskRow
-from annotation.services.asking import ask_everything, put_asks
-from annotation.services.leasing import return_expired_leases
+from annotation.projects.services import update_project
+from annotation.queue.asks import AskRow, ask_everything, put_asks
+from annotation.queue.leases import return_expired_leases
+from annotation.queue.selectors import count_queue, open_asks
 from tests.annotation.queue.conftest import NOON, Desk, add_sentences, minutes, new_project
 
 pytestmark = pytest.mark.django_db
@@ -202,3 +206,49 @@ def test_gold_spans_come_before_the_models(project):
     put_asks(project=project, round=None, rows=link_rows(project))
     desk = Desk(project)
     assert desk.take(desk.person("ann"))["context"] == {"entities": [[0, 1, "PER"]]}
+
+
+def test_whatever_is_imported_is_in_the_queue_at_once_and_gold_is_not_asked(db):
+    project = new_project(n_sentences=0)
+    lines = [
+        {"tokens": ["The", "ferry", "is", "late"], "labels": {}},
+        {"tokens": ["the", "ferry", "is", "Late"], "labels": {}},
+        {"tokens": ["Yo", ","], "labels": {}},
+        {"tokens": ["Ann", "is", "at", "sea"], "labels": {"topic": "travel"}},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    import_corpus(
+        project=project, stream=io.BytesIO(text.encode()), file_name="a.jsonl", format="jsonl",
+        labels="gold", name="new",
+    )  # fmt: skip
+    asks = Ask.objects.filter(queue__project=project, queue__is_current=True).order_by("rank")
+    texts = [ask.sentence.text for ask in asks]
+    assert len(texts) == 3  # one wording is asked once
+    assert texts[-1] == "Yo ,"  # fragments come last
+    known = asks.get(sentence__text__startswith="Ann")
+    assert known.tasks == ["entities", "links"]
+
+
+def test_a_paused_project_hands_nothing_out(desk, ann):
+    desk.project.state = "paused"
+    desk.project.save()
+    assert desk.take(ann) is None
+
+
+def test_the_open_queue_follows_how_many_answers_a_project_wants(desk, ann, ben):
+    desk.submit(ann, desk.take(ann))
+    desk.submit(ann, desk.take(ann))
+    held = desk.take(ann)
+    assert desk.take(ben)["ask"]["rank"] == 4
+    update_project(project=desk.project, changes={"overlap": 2})
+    desk.submit(ben, desk.take(ben))
+    assert [desk.submit(ben, desk.take(ben)) and 1 for _ in range(2)] == [1, 1]
+    assert list(Ask.objects.order_by("rank").values_list("n_answers", "is_open")) == [
+        (2, False), (2, False), (0, True), (1, True), (0, True),
+    ]  # fmt: skip
+    update_project(project=desk.project, changes={"overlap": 1})
+    assert list(Ask.objects.order_by("rank").values_list("overlap", "is_open")) == [
+        (2, False), (2, False), (1, True), (1, False), (1, True),
+    ]  # fmt: skip
+    desk.submit(ann, held)  # what was in hand counts
+    assert desk.take(ben)["ask"]["rank"] == 5

@@ -1,11 +1,20 @@
 import pytest
 
-from annotation.models import Ask, Flag, Lease
-from annotation.selectors.queue import count_queue, get_lease
-from annotation.services.drafting import save_draft
-from annotation.services.leasing import return_expired_leases
-from annotation.services.refusals import LeaseLost, StaleDraft
-from annotation.services.skipping import flag_sentence, skip
+from annotation.bridge import task_specs
+from annotation.models import Annotation, Ask, Flag, Gold, Lease, LogEntry, Sentence
+from annotation.queue.asks import AskRow, put_asks
+from annotation.queue.history import (
+    describe_document,
+    describe_skips,
+    describe_submissions,
+    own_skips,
+    own_submissions,
+)
+from annotation.queue.leases import LeaseLost, StaleDraft, return_expired_leases, save_draft
+from annotation.queue.selectors import count_queue, get_lease
+from annotation.queue.skips import flag_sentence, skip, skipped_by_all, take_up_again
+from annotation.queue.submissions import leave_for_later
+from annotation.rounds.data import open_pool
 from tests.annotation.queue.conftest import NOON, minutes
 
 pytestmark = pytest.mark.django_db
@@ -54,8 +63,18 @@ def test_submitting_removes_the_draft(desk, ann):
     assert (Lease.objects.get().draft, Lease.objects.get().draft_version) == (None, 0)
 
 
-def skip_as(user, lease, reason="unreadable"):
-    skip(lease=get_lease(user, lease["id"]), token=lease["token"], reason=reason)
+def skip_as(user, lease, reason="unreadable", kind="other"):
+    skip(lease=get_lease(user, lease["id"]), token=lease["token"], reason=reason, kind=kind)
+
+
+def first_sentence():
+    return Ask.objects.order_by("rank").first().sentence
+
+
+def ask_in_a_round(desk):
+    """Put the asks of another round in place of the queue."""
+    rows = [AskRow(s.pk, ["topic"]) for s in desk.project.sentences.order_by("id")]
+    put_asks(project=desk.project, round=None, rows=rows, now=NOON)
 
 
 def test_a_skipped_ask_goes_to_others_and_never_comes_back(desk, ann, ben):
@@ -67,6 +86,59 @@ def test_a_skipped_ask_goes_to_others_and_never_comes_back(desk, ann, ben):
     assert Lease.objects.get(pk=lease["id"]).skip_reason == "unreadable"
     counts = count_queue(desk.project.pk, ann.pk)
     assert (counts["left"], counts["done"], counts["skipped"]) == (4, 0, 1)
+
+
+def test_a_skip_holds_in_later_queues_for_that_person_alone(desk, ann, ben):
+    skip_as(ann, desk.take(ann), kind="unclear")
+    for _ in range(2):  # the one after the next too
+        ask_in_a_round(desk)
+        assert desk.take(ann)["ask"]["rank"] == 2
+        assert desk.take(ben)["ask"]["rank"] == 1
+    assert skipped_by_all(desk.project) == set()
+    skip_as(ben, desk.take(ben))
+    assert skipped_by_all(desk.project) == {first_sentence().pk}
+    tasks = task_specs(desk.project)
+    assert first_sentence().pk not in open_pool(desk.project, tasks).ids.tolist()
+
+
+def test_what_enough_people_call_unusable_leaves_the_pool(desk, ann, ben):
+    skip_as(ann, desk.take(ann), kind="broken")
+    assert first_sentence().left_out == ""  # one of two
+    skip_as(ben, desk.take(ben), kind="not_a_sentence")
+    assert first_sentence().left_out == "skipped: broken and not a sentence"
+    assert not Ask.objects.get(rank=1).is_open
+    assert LogEntry.objects.get(action="sentence.left_out").actor == ben
+
+
+def test_one_who_annotates_alone_is_enough(desk, ann):
+    skip_as(ann, desk.take(ann), kind="unclear")
+    skip_as(ann, desk.take(ann), kind="wrong_language")
+    left_out = Ask.objects.exclude(sentence__left_out="").get()
+    assert (left_out.rank, left_out.sentence.left_out) == (2, "skipped: wrong language")
+
+
+def test_a_skip_can_be_undone_while_its_place_is_free(desk, ann):
+    lease = desk.take(ann)
+    skip_as(ann, lease, kind="broken")  # leaves the pool: ann annotates alone
+    save(ann, (other := desk.take(ann)), "half", 1)
+    take_up_again(lease=get_lease(ann, lease["id"]), now=NOON)
+    again = desk.take(ann)
+    assert (again["id"], again["sentence"]["id"]) == (lease["id"], lease["sentence"]["id"])
+    assert first_sentence().left_out == ""
+    assert again["counts"]["skipped"] == 0
+    desk.submit(ann, again)
+    assert desk.take(ann)["id"] == other["id"]
+    assert desk.take(ann)["draft"] == "half"
+
+
+def test_a_skip_cannot_be_undone_when_another_took_the_place(desk, ann, ben):
+    lease = desk.take(ann)
+    skip_as(ann, lease)
+    mine = desk.take(ann)
+    desk.submit(ben, desk.take(ben))
+    with pytest.raises(LeaseLost, match="Others have answered"):
+        take_up_again(lease=get_lease(ann, lease["id"]), now=NOON)
+    assert desk.take(ann)["id"] == mine["id"]
 
 
 def test_a_lost_lease_cannot_be_skipped(desk, ann, ben):
@@ -91,3 +163,80 @@ def test_a_flag_is_kept_once_however_often_it_is_sent(desk, ann):
     for _ in range(2):
         flag_sentence(sentence=sentence, author=ann, comment="Two sentences in one.", now=NOON)
     assert [flag.comment for flag in Flag.objects.all()] == ["Two sentences in one."]
+
+
+def test_what_is_left_for_later_counts_in_part_and_is_free_for_others(desk, ann, ben):
+    lease = desk.take(ann)
+    for _ in range(2):  # doing it twice is no error
+        leave_for_later(
+            lease=get_lease(ann, lease["id"]),
+            token=lease["token"],
+            answers={"topic": "travel"},
+            now=NOON,
+        )
+    assert dict(Annotation.objects.values_list("task__name", "value")) == {"topic": "travel"}
+    assert count_queue(desk.project.pk, ann.pk)["left"] == 5
+    assert desk.take(ben)["ask"]["rank"] == 1
+    assert desk.take(ann)["ask"]["rank"] == 2
+    with pytest.raises(LeaseLost):
+        leave_for_later(lease=get_lease(ann, lease["id"]), token="old", answers={}, now=NOON)
+
+
+def test_a_sentence_left_for_later_keeps_its_draft_note_and_answers(desk, ann):
+    lease = desk.take(ann)
+    save(ann, lease, {"doc": "half"}, 1)
+    leave_for_later(
+        lease=get_lease(ann, lease["id"]),
+        token=lease["token"],
+        answers={"topic": "travel"},
+        note="odd",
+        now=NOON,
+    )
+    for _ in range(4):
+        desk.submit(ann, desk.take(ann), note="unsure")
+    again = desk.take(ann)
+    assert (again["ask"]["rank"], again["draft"], again["note"]) == (1, {"doc": "half"}, "odd")
+    assert again["answers"] == {"topic": "travel"}
+    desk.submit(ann, again)
+    assert desk.take(ann) is None
+    assert Lease.objects.filter(note="unsure").count() == 4
+
+
+def test_history_finds_words_labels_notes_and_skips(desk, ann):
+    desk.submit(ann, desk.take(ann), note="a river?")
+    desk.submit(ann, desk.take(ann), {"entities": [], "links": [], "topic": "other"}, seconds=7)
+    skip_as(ann, desk.take(ann), "cut off")
+    flag_sentence(
+        sentence=Sentence.objects.get(position=1), author=ann, comment="two at once", now=NOON
+    )
+
+    def found(search):
+        answers = describe_submissions(own_submissions(desk.project, ann, search=search))
+        return answers, describe_skips(own_skips(desk.project, ann, search=search))
+
+    answers, skips = found("")
+    assert [row["note"] for row in answers] == ["", "a river?"]
+    assert answers[0]["flags"] == [{"comment": "two at once", "answer": ""}]
+    assert answers[1]["answers"] == {
+        "entities": {"n": 2, "labels": ["PER", "LOC"]},
+        "links": {"n": 1, "labels": ["in"]},
+        "topic": {"n": 1, "labels": ["travel"]},
+    }
+    assert [(row["state"], row["reason"]) for row in skips] == [("skipped", "cut off")]
+    searches = ("river", "OTHER", "two at", "cut", "visits", "nowhere")
+    assert [tuple(map(len, found(search))) for search in searches] == [
+        (1, 0), (1, 0), (1, 0), (0, 1), (2, 1), (0, 0),
+    ]  # fmt: skip
+
+
+def test_a_document_shows_what_is_answered_and_nobodys_labels(desk, ann):
+    desk.submit(ann, desk.take(ann))
+    Sentence.objects.filter(position__lt=3).update(document="Bulletin")
+    task = desk.project.tasks.get(name="topic")
+    gold = Sentence.objects.get(position=1)
+    Gold.objects.create(sentence=gold, task=task, value="other", source="imported", updated_at=NOON)
+    shown = describe_document(Sentence.objects.get(position=2), ann)
+    assert (shown["title"], shown["number"], shown["n_sentences"]) == ("Bulletin", 3, 3)
+    assert [row["state"] for row in shown["sentences"]] == ["yours", "gold", "asked"]
+    outside = describe_document(Sentence.objects.get(position=4), ann)
+    assert (outside["is_document"], outside["number"]) == (False, 5)

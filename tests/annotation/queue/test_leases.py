@@ -1,9 +1,8 @@
 import pytest
 
 from annotation.models import Ask, Lease
-from annotation.selectors.queue import get_lease, next_ask
-from annotation.services.leasing import release_lease, renew_lease, return_expired_leases
-from annotation.services.refusals import LeaseLost
+from annotation.queue.leases import LeaseLost, release_lease, renew_lease, return_expired_leases
+from annotation.queue.selectors import get_lease, next_ask
 from tests.annotation.queue.conftest import NOON, minutes
 
 pytestmark = pytest.mark.django_db
@@ -99,19 +98,19 @@ def test_a_released_ask_goes_back_to_its_rank_with_its_draft_kept(desk, ann, ben
 
 
 def test_a_lease_is_found_only_by_its_owner_while_a_member(desk, ann, ben):
-    from django.http import Http404
+    from annotation.errors import NotFound
 
     lease = desk.take(ann)
-    with pytest.raises(Http404):
+    with pytest.raises(NotFound):
         get_lease(ben, lease["id"])
     desk.project.memberships.filter(user=ann).delete()
-    with pytest.raises(Http404):
+    with pytest.raises(NotFound):
         get_lease(ann, lease["id"])
 
 
 def test_the_peeked_ask_is_the_one_that_comes_next(desk, ann, ben):
     lease = desk.take(ann)
-    peeked = next_ask(desk.project.pk, ann.pk, NOON)
+    peeked = next_ask(desk.project.pk, ann.pk)
     desk.submit(ann, lease)
     assert desk.take(ann)["ask"]["id"] == peeked
 

@@ -16,13 +16,10 @@ from hypothesis.stateful import (
 )
 
 from annotation.models import Ask, Lease, Queue, Submission
-from annotation.selectors.queue import count_queue, get_lease
-from annotation.services.ask_rows import AskRow
-from annotation.services.asking import put_asks
-from annotation.services.leasing import release_lease, renew_lease
-from annotation.services.refusals import LeaseLost
-from annotation.services.reopening import reopen
-from annotation.services.skipping import skip
+from annotation.queue.asks import AskRow, put_asks
+from annotation.queue.leases import LeaseLost, release_lease, renew_lease, reopen
+from annotation.queue.selectors import count_queue, get_lease
+from annotation.queue.skips import skip
 from tests.annotation.queue.conftest import Desk, minutes, new_project
 from tests.annotation.queue.queue_model import ModelQueue
 
@@ -69,7 +66,7 @@ class QueueMachine(RuleBasedStateMachine):
         queue = put_asks(
             project=self.desk.project, round=None, rows=rows, overlap=overlap, now=minutes(self.now)
         )
-        self.model.put(range(1, len(rows) + 1), overlap)
+        self.model.put(order, overlap)
         for ask, model_ask in zip(queue.asks.order_by("rank"), self.model.asks, strict=True):
             self.model_of[ask.pk] = model_ask
 

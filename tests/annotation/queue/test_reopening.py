@@ -1,12 +1,10 @@
 import pytest
 
 from annotation.models import Annotation, Ask, Gold, Lease, Submission, Task
-from annotation.selectors.history import answer_versions, describe_submissions, own_submissions
-from annotation.selectors.queue import get_lease
-from annotation.services.leasing import release_lease
-from annotation.services.refusals import Adjudicated, LeaseLost
-from annotation.services.reopening import reopen
-from annotation.services.skipping import skip
+from annotation.queue.history import answer_versions, describe_submissions, own_submissions
+from annotation.queue.leases import Adjudicated, LeaseLost, release_lease, reopen
+from annotation.queue.selectors import get_lease
+from annotation.queue.skips import skip
 from tests.annotation.queue.conftest import ANSWERS, NOON, minutes
 
 pytestmark = pytest.mark.django_db

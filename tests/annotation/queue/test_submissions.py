@@ -2,9 +2,8 @@ import pytest
 
 from annotation.errors import InvalidInput
 from annotation.models import Annotation, Ask, Label, Lease, Progress, Submission, Task
-from annotation.selectors.queue import count_queue
-from annotation.services.leasing import return_expired_leases
-from annotation.services.refusals import LeaseLost
+from annotation.queue.leases import LeaseLost, return_expired_leases
+from annotation.queue.selectors import count_queue
 from tests.annotation.queue.conftest import ANSWERS, NOON, minutes
 
 pytestmark = pytest.mark.django_db
@@ -91,13 +90,13 @@ def test_a_returned_lease_is_accepted_while_its_place_is_free(desk, ann):
     assert (ask.n_answers, ask.n_leases, ask.is_open) == (1, 0, False)
 
 
-def test_a_late_submit_is_refused_with_both_versions_once_another_has_answered(desk, ann, ben):
+def test_a_late_submit_is_refused_without_showing_what_another_has_answered(desk, ann, ben):
     late = desk.take(ann)
     other = {**ANSWERS, "topic": "other"}
     desk.submit(ben, desk.take(ben, minutes(16)), other, now=minutes(17))
     with pytest.raises(LeaseLost) as caught:
         desk.submit(ann, late, now=minutes(18))
-    assert caught.value.details == {"yours": ANSWERS, "current": other}
+    assert caught.value.details == {"yours": ANSWERS, "current": {}}
     assert stored(ann) == {}
     assert Ask.objects.get(rank=1).n_answers == 1
 

@@ -1,8 +1,8 @@
 import pytest
 
-from analysis.kinds.corpus_project import project_fingerprint, read_prices, replay_fingerprint
+from analysis.data.project import project_fingerprint, read_times, replay_fingerprint
 from annotation.models import Submission
-from annotation.selectors.work_times import sentence_seconds
+from annotation.queue.selectors import sentence_seconds
 
 pytestmark = pytest.mark.django_db
 
@@ -12,7 +12,7 @@ def test_the_seconds_of_a_sentence_are_what_its_people_took_on_average(desk, ann
     (submission,) = Submission.objects.select_related("lease__ask")
     sentence = submission.lease.ask.sentence_id
     assert sentence_seconds(desk.project) == {sentence: 30.0}
-    prices = read_prices(desk.project.pk, [])
+    prices = read_times(desk.project.pk, [])
     assert prices.seconds == {sentence: 30.0}
     assert prices.model.n_events == 1
 

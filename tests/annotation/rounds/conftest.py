@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from annotation.demo.projects import TRAVEL_DESK, corpus_lines
-from annotation.jobs import run_job
+from annotation.corpora.imports import import_corpus
+from annotation.demo.services import TRAVEL_DESK, corpus_lines
+from annotation.jobs.worker import JobWorker
 from annotation.models import Membership, Role
-from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project
+from annotation.projects.services import create_project
 
 TINY = {
     "encoder": "tiny",
@@ -51,18 +51,7 @@ def project(db, people):
 @pytest.fixture
 def work():
     """Run everything that is queued, as a worker would, in this process."""
-    from django_tasks_db.models import DBTaskResult
-
-    def run_all():
-        from annotation.worker import TandemWorker
-
-        loop = TandemWorker(batch=True, interval=0.01)
-        for task in DBTaskResult.objects.filter(status="READY"):
-            task.claim(loop.worker_id)
-            loop.run_task(task)
-
-    assert run_job
-    return run_all
+    return JobWorker().run_all
 
 
 @pytest.fixture

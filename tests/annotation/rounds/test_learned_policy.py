@@ -6,32 +6,29 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.errors import Refused
-from annotation.rounds.learning import _policy
-from annotation.rounds.policy import learned_weights, policy_file
-from annotation.rounds.replaying import replay_round
+from annotation.rounds.replay import replay_round
+from annotation.rounds.selectors import learned_weights
+from annotation.rounds.services import launch_round
 from annotation.rounds.workspace import Workspace
-from annotation.services.rounds import launch_round
-from mtl_engine.errors import EngineError
-from mtl_engine.types import TaskSpec
 from tests.annotation.rounds.conftest import TINY, import_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def home(settings, tmp_path):
-    settings.TANDEM_HOME = str(tmp_path)
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
 
 
 def _run_round(project, work, **changes):
-    found = launch_round(project=project, config={**TINY, **changes}, created_by=None)
+    found = launch_round(project=project, changes={**TINY, **changes}, created_by=None)
     work()
     found.refresh_from_db()
     return found
 
 
 def _logged(found):
-    lines = Workspace(found.pk).policy_log.read_text(encoding="utf-8").splitlines()
+    lines = Workspace.of(found).policy_log.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -49,7 +46,7 @@ def test_a_round_draws_tasks_by_the_policy_learned_from_the_round_before_and_rep
     tasks = learned.stages["training"]["tasks"]
     for row in _logged(learned):
         assert row["probabilities"] == pytest.approx([weights[name] for name in tasks])
-    policy_file(project).write_text('{"probabilities": {"Slots": 1.0, "Intent": 0.0}}')
+    project.insights.update(result={"probabilities": {"Slots": 1.0, "Intent": 0.0}})
     assert replay_round(learned).is_same
 
 
@@ -60,9 +57,3 @@ def test_rounds_that_drew_no_task_and_projects_without_a_policy_say_what_to_do(p
     _run_round(project, work, policy="joint")
     with pytest.raises(CommandError, match="'uniform' first"):
         call_command("learn_policy", project=str(project.pk))
-
-
-def test_a_policy_that_does_not_know_a_task_is_refused():
-    tasks = [TaskSpec("Slots", "spans", ("a",)), TaskSpec("Mood", "classes", ("b", "c"))]
-    with pytest.raises(EngineError, match="does not know the task 'Mood', only Slots"):
-        _policy({"Slots": 1.0}, tasks)

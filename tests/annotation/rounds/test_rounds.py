@@ -1,19 +1,29 @@
+import numpy as np
 import pytest
 
+from annotation.adjudication.suggestion_bias import suggestion_bias
 from annotation.errors import Conflict, InvalidInput
+from annotation.jobs import services as jobs
 from annotation.models import Annotation, Ask, Job, Queue, Round, Sentence, Suggestion
-from annotation.rounds.replaying import replay_round
+from annotation.rounds.replay import replay_round
+from annotation.rounds.selection_stage import length_shares
+from annotation.rounds.selectors import plan_round
+from annotation.rounds.services import (
+    cancel_round,
+    freeze_labelled_tests,
+    launch_due_rounds,
+    launch_round,
+    retry_round,
+)
+from annotation.rounds.settings import RoundSettings
 from annotation.rounds.workspace import Workspace
-from annotation.selectors.suggestion_bias import suggestion_bias
-from annotation.services.rounds import cancel_round, freeze_test_slice, launch_round, retry_round
-from annotation.services.upkeep import launch_due_rounds
 from tests.annotation.rounds.conftest import TINY, import_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def _launch(project, **changes):
-    return launch_round(project=project, config={**TINY, **changes}, created_by=None)
+    return launch_round(project=project, changes={**TINY, **changes}, created_by=None)
 
 
 def test_the_first_round_without_labels_asks_for_a_random_seed_set_and_the_test_slice(
@@ -26,8 +36,7 @@ def test_the_first_round_without_labels_asks_for_a_random_seed_set_and_the_test_
     assert (first.state, first.message) == ("labelling", "")
     asks = Ask.objects.filter(queue__round=first, queue__is_current=True)
     tested = asks.filter(sentence__is_test=True)
-    assert tested.count() == 20
-    assert asks.exclude(sentence__is_test=True).count() == 12
+    assert (asks.count(), tested.count()) == (12, 3)  # a quarter of the budget, inside it
     assert all(ask.is_blind for ask in tested)
     assert not Suggestion.objects.exists()
 
@@ -56,6 +65,37 @@ def test_a_round_trains_scores_selects_and_explains(project, work):
     )
 
 
+def test_a_plan_says_when_the_bundled_encoder_does_not_read_the_language(project):
+    import_demo(project, n=60, labelled=False)
+    warnings = plan_round(project, RoundSettings()).warnings
+    assert not any("English" in warning for warning in warnings)
+    for sentence in Sentence.objects.filter(project=project):
+        sentence.tokens = ["gibt", "es", "morgen", "einen", "Flug", "nach", "Oslo"]
+        sentence.save()
+    warnings = plan_round(project, RoundSettings()).warnings
+    assert any("fetch_encoder FacebookAI/xlm-roberta-base" in warning for warning in warnings)
+    other = plan_round(project, RoundSettings(encoder="tiny")).warnings
+    assert not any("English" in warning for warning in other)
+
+
+def test_a_round_looks_at_a_sample_of_a_large_pool_and_another_one_the_next_time(project, work):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    rounds = []
+    for _ in range(2):
+        found = _launch(project, pool_sample=15)
+        work()
+        found.refresh_from_db()
+        scoring = found.stages["scoring"]
+        assert scoring["n_scored"] == 15
+        assert scoring["n_pool"] > 30
+        assert replay_round(found).is_same
+        with np.load(Workspace.of(found).directory / "scores.npz") as kept:
+            rounds.append(set(kept["ids"].tolist()))
+        assert len(rounds[-1]) == 15
+    assert rounds[0] != rounds[1]
+
+
 def test_a_round_replays_to_the_same_batch_and_tells_the_first_difference(project, work):
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=60, labelled=False, first=60)
@@ -71,9 +111,14 @@ def test_a_round_replays_to_the_same_batch_and_tells_the_first_difference(projec
 @pytest.mark.parametrize(
     "choices",
     [
-        {"value": "information", "scale": "scaled"},
-        {"diversity": "facility", "value": "information", "scale": "scaled"},
-        {"diversity": "badge", "unit": "sentences", "amount": 12},
+        {"strategy": "MT-RRF", "value": "information", "scale": "scaled"},
+        {
+            "strategy": "MT-AVG",
+            "diversity": "facility",
+            "value": "information",
+            "scale": "scaled",
+        },
+        {"strategy": "MT-RRF", "diversity": "badge", "unit": "sentences", "amount": 12},
     ],
 )
 def test_fair_and_diverse_batches_are_asked_and_replayed(project, work, choices):
@@ -91,9 +136,9 @@ def test_fair_and_diverse_batches_are_asked_and_replayed(project, work, choices)
 
 def test_the_test_slice_is_frozen_once_and_never_asked_for_training(project, work):
     import_demo(project, n=60, labelled=True)
-    assert freeze_test_slice(project=project, size=20, seed=0) == 20
+    assert freeze_labelled_tests(project=project, size=20, seed=0) == 20
     before = set(Sentence.objects.filter(is_test=True).values_list("id", flat=True))
-    assert freeze_test_slice(project=project, size=50, seed=1) == 20
+    assert freeze_labelled_tests(project=project, size=50, seed=1) == 0
     assert set(Sentence.objects.filter(is_test=True).values_list("id", flat=True)) == before
 
 
@@ -115,7 +160,7 @@ def test_the_old_queue_serves_while_a_round_runs_and_after_it_fails(project, wor
     def no_space(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("annotation.rounds.learning.save_model", no_space)
+    monkeypatch.setattr("annotation.rounds.training_stage.save_ensemble", no_space)
     second = _launch(project)
     work()
     second.refresh_from_db()
@@ -152,13 +197,13 @@ def test_a_stage_that_is_finished_is_not_done_again(project, work, monkeypatch):
         work()
     first.refresh_from_db()
     assert (first.state, list(first.stages)) == ("failed", ["training"])
-    trained_at = (Workspace(first.pk).model / "model.safetensors").stat().st_mtime_ns
+    trained_at = (Workspace.of(first).model / "model.safetensors").stat().st_mtime_ns
     retry_round(round=first, created_by=None)
     work()
     first.refresh_from_db()
     assert first.state == "labelling"
     assert first.n_resumed == 1
-    model = Workspace(first.pk).model / "model.safetensors"
+    model = Workspace.of(first).model / "model.safetensors"
     assert model.stat().st_mtime_ns == trained_at
 
 
@@ -257,4 +302,123 @@ def test_rest_tells_what_the_overview_shows(project, work, people, client):
     assert [point["round"] for point in curves["Intent"]["chosen"]] == [1]
     bias = {row["task"]: row for row in read("suggestion-bias")["tasks"]}
     assert bias["Intent"]["to_model"]["n_blind"] == 0  # nobody has answered yet
-    assert read("working-styles") == {"is_off": True}
+    assert read("working-styles")["is_off"] is True
+
+
+def test_a_round_whose_job_is_given_up_has_failed_and_says_why(project, now):
+    import_demo(project, n=60, labelled=True)
+    first = _launch(project)
+    Job.objects.update(state="running", worker="dead", n_tries=jobs.MAX_TRIES)
+    Round.objects.update(state="training")
+    jobs.recover_jobs(now=now)
+    first.refresh_from_db()
+    assert first.state == "failed"
+    assert first.message.startswith("5 workers died while they ran this job, most likely for want")
+    retry_round(round=first, created_by=None)
+    first.refresh_from_db()
+    assert (first.state, first.message, first.finished_at) == ("queued", "", None)
+
+
+def test_a_round_whose_worker_died_waits_for_the_next_one(project, now):
+    import_demo(project, n=60, labelled=True)
+    first = _launch(project)
+    jobs.claim_job(worker="dead", now=now)
+    Round.objects.update(state="scoring")
+    jobs.recover_jobs(now=now)
+    first.refresh_from_db()
+    assert first.state == "queued"
+
+
+def test_of_a_large_pool_only_a_sample_is_looked_at_and_the_round_replays(project, work):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    first = _launch(project, pool_sample=25)
+    work()
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("labelling", "")
+    assert first.stages["scoring"]["n_scored"] == 25
+    assert first.stages["scoring"]["n_pool"] == 60
+    assert len(Workspace.of(first).arrays()["ids"]) == 25
+    assert replay_round(first).is_same
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"architecture": "ST"},
+        {"architecture": "ST", "strategy": "MT-AVG", "diversity": "facility"},
+        {"strategy": "SINGLE", "task": "Slots", "unit": "minutes", "amount": 5},
+        {"coverage_weight": 0.4, "confidence": "dropout", "n_passes": 2},
+    ],
+)
+def test_one_model_per_task_and_one_tasks_budget_are_asked_and_replayed(project, work, choices):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    first = _launch(project, **choices)
+    work()
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("labelling", "")
+    assert set(first.stages["training"]["scores"]) == {"Slots", "Intent"}
+    assert Ask.objects.filter(queue__round=first, is_random=False).exists()
+    assert Suggestion.objects.exists()
+    assert replay_round(first).is_same
+
+
+@pytest.mark.parametrize("choices", [{}, {"unit": "sentences", "amount": 12}])
+def test_expected_errors_are_covered_promised_explained_and_replayed(project, work, choices):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=90, labelled=False, first=60)
+    project.tasks.filter(name="Intent").update(target_score=0.0)  # reached by any model
+    values = {"strategy": "MT-EEC", "unit": "minutes", "amount": 8, "random_share": 0.2, **choices}
+    first = _launch(project, **values)
+    work()
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("labelling", "")
+    assert first.stages["scoring"]["needs"] == {"Slots": 1.0, "Intent": 0.0}
+    found = first.stages["selecting"]
+    assert found["worth"]["Slots"] >= 1
+    assert found["value"] is None or found["value"] >= 1
+    assert found["chance_share"] is not None
+    asks = list(Ask.objects.filter(queue__round=first, is_random=False))
+    assert asks
+    for ask in asks:
+        assert {cell["task"] for cell in ask.reason["covers"]} == set(ask.tasks)
+        assert "like it" in ask.reason["why"] or "at random" in ask.reason["why"]
+    assert replay_round(first).is_same
+
+
+def test_a_choice_that_was_worse_than_chance_is_told_to_the_owner(project, people, client):
+    entry = {"chance": 0.8, "chosen": 0.76, "difference": -0.04, "interval": [-0.07, -0.01]}
+    better = {**entry, "difference": 0.04, "interval": [0.01, 0.07], "verdict": "better"}
+    Round.objects.create(
+        project=project,
+        number=1,
+        state="labelling",
+        config=RoundSettings().to_dict(),
+        stages={
+            "training": {
+                "is_seed": False,
+                "n_train": 90,
+                "control": {
+                    "n_labelled": 30,
+                    "scores": {},
+                    "ledger": {"Slots": {**entry, "verdict": "worse"}, "Intent": better},
+                },
+            },
+            "scoring": {"needs": {"Slots": 1.0, "Intent": 0.0}},
+            "selecting": {
+                "worth": {"Slots": 1.2, "Intent": 1.0},
+                "minutes": {"Slots": 0.5, "Intent": 0.04},
+                "lengths": length_shares(np.array([2, 6, 30, 40]), [2, 3]),
+            },
+        },
+    )
+    client.force_login(people[0])
+    page = client.get(f"/projects/{project.pk}/rounds/1/").content.decode()
+    assert "worse: -4.0 points (-7.0 to -1.0)" in page
+    assert "better: +4.0 points" in page
+    assert "1.20 random batches" in page
+    assert "Slots:chance" in page
+    plan = client.get(f"/projects/{project.pk}/rounds/plan/").content.decode()
+    assert "For Slots the choice has been worse than chance" in plan
+    assert "Intent is solved: asked by chance only, 4 % of the minutes of round 1." in plan

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import connection
 
 from annotation.models import Round
@@ -30,7 +29,6 @@ def start_worker():
     """Start ``manage.py worker`` on the tests' data."""
     environment = {
         **os.environ,
-        "TANDEM_HOME": str(settings.TANDEM_HOME),
         "DATABASE_URL": database_url(),
     }
     return subprocess.Popen(

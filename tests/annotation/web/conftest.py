@@ -6,8 +6,8 @@ import pytest
 from django.test import Client as Browser
 from django.utils import timezone
 
-from annotation.services.api_tokens import create_token
-from annotation.services.asking import ask_everything
+from annotation.accounts.services import create_token
+from annotation.queue.asks import ask_everything
 from tests.annotation.queue.conftest import Desk, new_project
 
 

@@ -51,7 +51,8 @@ def _import(api, project_id, **changes):
 
 def test_a_project_is_made_listed_and_changed(api, project_id):
     listed = api.get("/api/projects/").json()["results"]
-    assert listed == [{"id": project_id, "name": "Tickets", "role": "owner"}]
+    row = {"id": project_id, "name": "Tickets", "state": "active", "role": "owner"}
+    assert listed == [row]
     changed = api.patch(
         f"/api/projects/{project_id}/", {"overlap": 2}, content_type="application/json"
     )
@@ -177,8 +178,8 @@ def test_gold_obeys_the_rules_of_answers(api, project_id, disputed):
 
 
 def test_what_people_agree_on_becomes_gold_by_itself(project_id, disputed):
+    from annotation.adjudication.services import settle_agreed
     from annotation.models import Project
-    from annotation.services.adjudicating import settle_agreed
 
     project = Project.objects.get(pk=project_id)
     assert settle_agreed(project=project, now=timezone.now()) == 1
@@ -188,7 +189,7 @@ def test_what_people_agree_on_becomes_gold_by_itself(project_id, disputed):
 
 
 def test_agreement_is_reported_per_task(api, project_id, disputed):
-    report = api.get(f"/api/projects/{project_id}/agreement/").json()
+    report = api.get(f"/api/projects/{project_id}/agreement/").json()["tasks"]
     assert report["Topic"]["scores"]["accuracy"]["value"] == 1
     assert report["Entities"]["scores"]["f1"]["value"] == pytest.approx(2 / 3)
     assert "Nobody has answered" in report["Links"]["reason"]

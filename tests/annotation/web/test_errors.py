@@ -2,8 +2,8 @@ import pytest
 from django.db import OperationalError
 from django.test import Client as Browser
 
-from annotation.api import queue
-from tests.annotation.api.conftest import Caller
+from annotation.queue import api as queue
+from tests.annotation.web.conftest import Caller
 
 pytestmark = pytest.mark.django_db
 

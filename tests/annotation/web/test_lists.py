@@ -4,10 +4,9 @@ import pytest
 from django.test import RequestFactory
 from rest_framework.request import Request
 
-from annotation.api.filters import chosen_sort, filtered, plain_text, whole_number, yes_or_no
-from annotation.api.pagination import page_of
 from annotation.errors import InvalidInput
 from annotation.models import Sentence
+from annotation.web.lists import chosen_sort, filtered, page_of, plain_text, whole_number, yes_or_no
 from tests.annotation.queue.conftest import add_sentences, new_project
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,7 @@ from django.contrib.messages import success
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from annotation.page_messages import PageMessages
+from annotation.web.frame import PageMessages
 
 
 def _messages(path):

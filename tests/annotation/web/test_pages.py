@@ -6,9 +6,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.accounts.services import invite
 from annotation.models import Annotation, Membership, Project, Role
-from annotation.selectors.progress import task_progress
-from annotation.services.members import invite
+from annotation.projects.selectors import task_progress
 
 
 @pytest.fixture
@@ -90,7 +90,8 @@ def test_a_project_is_deleted_only_when_its_name_is_typed(page, harbour):
 
 def _label_rows(task, **changes):
     """Return the posted rows of a task's labels, with (colour, key) changed for some."""
-    data = {"form-INITIAL_FORMS": task.labels.count(), "form-TOTAL_FORMS": task.labels.count()}
+    n = task.labels.count()
+    data = {"name": task.name, "form-INITIAL_FORMS": n, "form-TOTAL_FORMS": n}
     for i, label in enumerate(task.labels.all()):
         colour, key = changes.get(label.name, (label.colour, label.key))
         data |= {f"form-{i}-name": label.name, f"form-{i}-colour": colour, f"form-{i}-key": key}

@@ -1,8 +1,8 @@
 import pytest
 
 from annotation.models import Annotation, Flag, Submission
-from tests.annotation.api.conftest import Caller, token_for
 from tests.annotation.queue.conftest import ANSWERS
+from tests.annotation.web.conftest import Caller, token_for
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,7 @@ def submit(call, lease, key="k1", **changes):
 def test_a_lease_has_everything_the_page_shows(lease, desk):
     assert set(lease) == {
         "id", "token", "expires_at", "heartbeat_seconds", "ask", "sentence", "answers", "draft",
-        "draft_version", "draft_saved_at", "suggestions", "counts",
+        "draft_version", "draft_saved_at", "suggestions", "counts", "note",
     }  # fmt: skip
     assert lease["heartbeat_seconds"] == 180
     assert lease["sentence"]["tokens"] == ["Ann", "visits", "Rome", "."]
@@ -205,4 +205,5 @@ def test_a_project_lists_its_tasks_labels_and_ones_role(call, desk):
     )
     assert [task["name"] for task in project["tasks"]] == ["entities", "links", "topic"]
     assert project["tasks"][1]["parent"] == "entities"
-    assert set(project["tasks"][0]["labels"][0]) == {"name", "colour", "key"}
+    label = project["tasks"][0]["labels"][0]
+    assert set(label) == {"id", "name", "colour", "key", "description", "is_retired"}

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.storage import FileSystemStorage
 
 import annotation
-from annotation.static_storage import COMMENT, StaticStorage
+from annotation.web.static_storage import COMMENT, StaticStorage
 
 SOURCES = Path(annotation.__file__).parent / "static"
 IMPORT = re.compile(r'(?:from|import)\s*"(\.[^"]+)"')

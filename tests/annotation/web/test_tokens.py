@@ -4,10 +4,10 @@ import pytest
 from django.test import Client as Browser
 from django.utils import timezone
 
+from annotation.accounts.selectors import find_token
+from annotation.accounts.services import create_token
 from annotation.models import ApiToken
-from annotation.selectors.api_tokens import find_token
-from annotation.services.api_tokens import create_token
-from tests.annotation.api.conftest import Caller, token_for
+from tests.annotation.web.conftest import Caller, token_for
 
 pytestmark = pytest.mark.django_db
 

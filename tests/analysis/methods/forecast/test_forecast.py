@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.forecast import best_law, fit_law, forecast_target, hindcasts
+from analysis.methods.forecast import best_law, fit_law, forecast_target, hindcasts
 
 N = [50, 100, 150, 200, 300, 400]
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.formulas import discover, discover_repeatedly, engines, power_law_baseline
-from analysis.formulas.engines import _from_program
-from analysis.formulas.expressions import Expression, parse, variables
-from analysis.formulas.published import published
+from analysis.methods.formulas import discover, discover_repeatedly, engines, power_law_baseline
+from analysis.methods.formulas.engines import _from_program
+from analysis.methods.formulas.expressions import Expression, parse, variables
+from analysis.methods.formulas.published import published
 
 RNG = np.random.default_rng(0)
 N = RNG.integers(50, 10_000, size=150).astype(float)

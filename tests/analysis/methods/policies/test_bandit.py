@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from analysis.bandit import MTLBandit
-from analysis.bandit_study import play
 from analysis.errors import AnalysisError
+from analysis.methods.policies.bandit import MTLBandit
+from analysis.studies.bandit.games import play
 
 
 def test_scores_that_were_read_stay_as_they_were():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.policies import (
+from analysis.methods.policies import (
     Exp3S,
     PolicyLog,
     RewardScaler,
@@ -17,7 +17,7 @@ from analysis.policies import (
     size_policy,
     weighted_importance_sampling,
 )
-from analysis.policies.estimators import estimate
+from analysis.methods.policies.estimators import estimate
 
 ARMS, REWARDS = [0, 2, 1, 0, 2], [1, -1, 0.5, 1, -0.25]
 LOG = PolicyLog([0, 1, 2, 0, 1, 0], np.full(3, 1 / 3), [0.2, 0.8, 0.5, 0.4, 0.0, 0.6])

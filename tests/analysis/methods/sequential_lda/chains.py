@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from analysis.sequential_lda.space import Alphabet
-from analysis.sequential_lda.topics.contexts import Contexts
-from analysis.sequential_lda.topics.hmm import HMMSettings, HMMTopics
-from analysis.sequential_lda.topics.markov import MarkovSettings, MarkovTopics
-from analysis.sequential_lda.topics.state_chains import StateChains
+from analysis.methods.sequential_lda.space import Alphabet
+from analysis.methods.sequential_lda.topics.contexts import Contexts
+from analysis.methods.sequential_lda.topics.hmm import HMMSettings, HMMTopics
+from analysis.methods.sequential_lda.topics.markov import MarkovSettings, MarkovTopics
+from analysis.methods.sequential_lda.topics.state_chains import StateChains
 
 
 def markov_topics(*chains, pseudo_count=0.0):

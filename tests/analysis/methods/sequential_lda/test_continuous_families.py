@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from analysis.sequential_lda import SequentialLDA
-from analysis.sequential_lda.corpus import build_corpus
-from analysis.sequential_lda.space import RealSpace
-from analysis.sequential_lda.topics.gaussian import GaussianSettings, GaussianTopics
-from analysis.sequential_lda.topics.gaussian_hmm import GaussianHMMSettings, GaussianHMMTopics
-from analysis.sequential_lda.topics.halting import Halting
-from analysis.sequential_lda.topics.kalman import KalmanSettings, KalmanTopics
-from analysis.sequential_lda.topics.regression import Prior, fit_regression
-from analysis.sequential_lda.topics.smoothing import System, by_time, smoothed_moments
-from analysis.sequential_lda.topics.state_chains import StateChains
+from analysis.methods.sequential_lda import SequentialLDA
+from analysis.methods.sequential_lda.corpus import build_corpus
+from analysis.methods.sequential_lda.space import RealSpace
+from analysis.methods.sequential_lda.topics.gaussian import GaussianSettings, GaussianTopics
+from analysis.methods.sequential_lda.topics.gaussian_hmm import (
+    GaussianHMMSettings,
+    GaussianHMMTopics,
+)
+from analysis.methods.sequential_lda.topics.kalman import KalmanSettings, KalmanTopics
+from analysis.methods.sequential_lda.topics.lengths import Halting
+from analysis.methods.sequential_lda.topics.regression import Prior, fit_regression
+from analysis.methods.sequential_lda.topics.smoothing import System, by_time, smoothed_moments
+from analysis.methods.sequential_lda.topics.state_chains import StateChains
 
 PLANE = RealSpace(2, True, (1.0, -1.0), (4.0, 0.25))
 PATH = np.array([[0.3, -0.5], [1.1, -1.2], [2.0, -0.9], [0.4, -1.6]])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.sequential_lda import SequentialLDA
-from analysis.sequential_lda.corpus import build_corpus
-from analysis.sequential_lda.space import Alphabet
-from analysis.sequential_lda.topics.rnn import RNNSettings, RNNTopics
+from analysis.methods.sequential_lda import SequentialLDA
+from analysis.methods.sequential_lda.corpus import build_corpus
+from analysis.methods.sequential_lda.space import Alphabet
+from analysis.methods.sequential_lda.topics.rnn import RNNSettings, RNNTopics
 
 from .chains import one_hmm
 

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from analysis.sequential_lda import FAMILIES
+from analysis.methods.sequential_lda import FAMILIES
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "sequential_lda.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "sequential_lda.md"
 
 
 def test_every_example_runs(capsys):

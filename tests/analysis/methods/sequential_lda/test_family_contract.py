@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from analysis.sequential_lda import FAMILIES, Pace, SequentialLDA, load_model, save_model
-from analysis.sequential_lda.corpus import build_corpus
-from analysis.sequential_lda.topics.protocol import StatisticalTopics
-from analysis.sequential_lda.topics.registry import family
+from analysis.methods.sequential_lda import FAMILIES, Pace, SequentialLDA, load_model, save_model
+from analysis.methods.sequential_lda.corpus import build_corpus
+from analysis.methods.sequential_lda.topics.protocol import StatisticalTopics
+from analysis.methods.sequential_lda.topics.registry import family
 
 QUICK = {
     "markov": {},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.sequential_lda import (
+from analysis.methods.sequential_lda import (
     Pace,
     SequentialLDA,
     TaskMixtures,
@@ -14,11 +14,12 @@ from analysis.sequential_lda import (
     load_model,
     save_model,
 )
-from analysis.sequential_lda.baselines import Recipe, fit_method
-from analysis.sequential_lda.comparison import compare
-from analysis.sequential_lda.corpus import build_corpus
-from analysis.sequential_lda.space import alphabet_of
-from analysis.sequential_lda.synthetic import Planted
+from analysis.methods.sequential_lda.baselines import Recipe, fit_method
+from analysis.methods.sequential_lda.comparison import compare
+from analysis.methods.sequential_lda.corpus import build_corpus
+from analysis.methods.sequential_lda.em import task_clusters, task_shares
+from analysis.methods.sequential_lda.space import alphabet_of
+from analysis.methods.sequential_lda.synthetic import Planted
 
 from .chains import two_chains
 
@@ -315,3 +316,35 @@ def test_symbols_that_json_cannot_hold_are_refused(tmp_path):
     model = SequentialLDA(1, n_restarts=1).fit([[[("a", 1), ("b", 2)]]])
     with pytest.raises(AnalysisError, match="cannot be written as JSON"):
         save_model(model, tmp_path)
+
+
+def _clustered(n_per_cluster=3):
+    """Tasks of two kinds of chains, a few of each."""
+    kinds = ["ab" * 3, "ba" * 4], ["xx" * 2, "xxx"]
+    return [list(kinds[c]) * 4 for c in (0, 1) for _ in range(n_per_cluster)]
+
+
+def test_the_start_with_a_topic_per_task_is_not_beaten_by_learning_alone(data):
+    tasks = [sequences[:3] for sequences in data.train[:6]]
+    recipe = Recipe(6, options=(("shrinkage", 5.0), ("n_restarts", 1)))
+    shared = fit_method("SequentialLDA", tasks, recipe)
+    alone = fit_method("one by one, shrunk", tasks, recipe)
+    test = data.test[:6]
+    assert shared.score(test) > alone.score(test) - 0.1
+
+
+def test_with_fewer_topics_than_tasks_one_start_has_clusters_of_tasks():
+    problem = SequentialLDA(2).problem(_clustered())
+    clusters = task_clusters(problem, np.random.default_rng(0))
+    assert len(set(clusters[:3])) == len(set(clusters[3:])) == 1
+    assert clusters[0] != clusters[3]
+    shares = task_shares(problem, np.random.default_rng(0))
+    assert shares.sum() == problem.corpus.n_sequences
+    assert ((shares > 0).sum(axis=1) == 1).all()
+
+
+def test_topics_beyond_the_number_of_tasks_begin_with_random_shares():
+    problem = SequentialLDA(9).problem(_clustered())
+    shares = task_shares(problem, np.random.default_rng(0))
+    assert (shares.sum(axis=0) > 0).all()
+    assert shares.sum() == pytest.approx(problem.corpus.n_sequences)

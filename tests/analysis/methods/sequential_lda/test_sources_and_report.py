@@ -8,11 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.errors import AnalysisError
-from analysis.sequential_lda import SequentialLDA, load_model
-from analysis.sequential_lda.report import write_report
-from analysis.sequential_lda.sources import Layout, read_sequences
-from analysis.sequential_lda.storage import load_task_names
-from analysis.sequential_lda.typical import typical_sequences
+from analysis.methods.sequential_lda import SequentialLDA, load_model
+from analysis.methods.sequential_lda.report import write_report
+from analysis.methods.sequential_lda.sources import Layout, read_sequences
+from analysis.methods.sequential_lda.storage import load_task_names
+from analysis.methods.sequential_lda.typical import typical_sequences
 
 
 def write(path, text):
@@ -130,8 +130,8 @@ def test_the_command_saves_a_model_and_a_report(tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def test_without_an_output_the_command_writes_below_the_data_directory(tmp_path, settings):
-    settings.TANDEM_HOME = tmp_path / "home"
+def test_without_an_output_the_command_writes_below_the_data_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "home"))
     data = write(tmp_path / "My data.tsv", "a\tx y\nb\ty\n")
     run_command(data, "--topics", "1", "--restarts", "1")
     assert load_task_names(tmp_path / "home" / "sequential_lda" / "my-data") == ["a", "b"]
@@ -164,8 +164,8 @@ def test_the_command_says_what_is_wrong(tmp_path, words, message):
 def harbour(db):
     from django.contrib.auth import get_user_model
 
-    from annotation.services.importing import import_corpus
-    from annotation.services.projects import create_project
+    from annotation.corpora.imports import import_corpus
+    from annotation.projects.services import create_project
 
     spec = {
         "name": "Harbour",

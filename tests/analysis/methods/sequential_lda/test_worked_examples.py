@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp
 
-from analysis.sequential_lda import TaskMixtures
-from analysis.sequential_lda.concentration import LARGEST, newton_scalar, newton_vector
-from analysis.sequential_lda.corpus import build_corpus
-from analysis.sequential_lda.posterior import infer
+from analysis.methods.sequential_lda import TaskMixtures
+from analysis.methods.sequential_lda.concentration import LARGEST, newton_scalar, newton_vector
+from analysis.methods.sequential_lda.corpus import build_corpus
+from analysis.methods.sequential_lda.posterior import infer
 
 from .chains import markov_topics, one_hmm, two_chains
 

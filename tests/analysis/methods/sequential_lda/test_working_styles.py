@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.sequential_lda.working_styles import ActionSequence, find_working_styles
+from analysis.methods.sequential_lda.working_styles import ActionSequence, find_working_styles
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ACCEPTING = ("look", "accept", "look", "accept", "look", "accept", "submit")

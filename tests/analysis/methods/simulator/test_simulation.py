@@ -1,12 +1,13 @@
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.simulator import from_io, label_matrix, simulate_tasks, to_io
+from analysis.methods.simulator import from_io, label_matrix, simulate_tasks, to_io
 
-CONLL = Path(__file__).resolve().parents[4] / "shared" / "data" / "conll2003" / "eng.train"
+CONLL = Path(os.environ["TANDEM_DATA"]) / "conll2003" / "eng.train"
 
 
 def test_the_matrix_has_alpha_on_the_diagonal_and_the_rest_shared_out():
@@ -38,7 +39,7 @@ def test_names_and_numbers_give_the_same_tasks_and_seeds_differ():
     assert (first.labels != simulate_tasks(names, [0.7], seed=4).labels).any()
 
 
-@pytest.mark.skipif(not CONLL.exists(), reason=f"needs {CONLL.name} of the shared data")
+@pytest.mark.corpora("conll2003")
 def test_the_information_on_conll_2003_is_the_papers():
     lines = CONLL.read_text(encoding="utf-8").splitlines()
     tags = [line.split()[-1] for line in lines if line.strip() and "-DOCSTART-" not in line]

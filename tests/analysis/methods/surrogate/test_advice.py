@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.surrogate import advising
-from analysis.surrogate.advice import Advice, Effect, Target, advise, in_words
-from analysis.surrogate.groups import task_groups
+from analysis.methods.surrogate import estimation
+from analysis.methods.surrogate.advice import Advice, Effect, Target, advise, in_words
+from analysis.methods.surrogate.groups import task_groups
 from mtl_engine.config import EngineConfig
 from mtl_engine.types import Example, TaskSpec
 
@@ -93,7 +93,7 @@ def test_effects_are_the_shares_of_additive_gains(monkeypatch):
             [50 + noise + shares[t][list(group)].sum() if t in group else np.nan for t in range(3)]
         )
 
-    monkeypatch.setattr(advising, "trained_scores", scores)
+    monkeypatch.setattr(estimation, "trained_scores", scores)
     seen = []
     advice = advise(
         EXAMPLES, tasks, TINY, seeds=(0, 1, 2), on_progress=lambda *step: seen.append(step)
@@ -115,7 +115,7 @@ def test_intervals_hold_the_truth_when_seeds_and_groups_are_noisy():
     hits = 0
     for _ in range(40):
         gains = design @ truth + rng.normal(size=(5, 1)) + 0.5 * rng.normal(size=(5, 3))
-        low, high = advising._interval(design, gains)
+        low, high = estimation._interval(design, gains)
         hits += (low <= truth) & (truth <= high)
     assert (hits >= 32).all()  # of 40; a bootstrap of five seeds is a little narrow
 

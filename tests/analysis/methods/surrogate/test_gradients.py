@@ -5,10 +5,15 @@ from scipy.optimize import minimize
 from scipy.stats import spearmanr
 
 from analysis.errors import AnalysisError
-from analysis.surrogate import linear_tasks, sample_subsets
-from analysis.surrogate.linearised import Linearised, Sketch, from_losses, solve
-from analysis.surrogate.network import FeatureTask, NetworkSettings, linearise, train_network
-from analysis.surrogate.worlds import estimated_losses, world_of
+from analysis.methods.surrogate import linear_tasks, sample_subsets
+from analysis.methods.surrogate.linearised import Linearised, Sketch, from_losses, solve
+from analysis.studies.surrogate.network import (
+    FeatureTask,
+    NetworkSettings,
+    linearise,
+    train_network,
+)
+from analysis.studies.surrogate.transfer_problem import estimated_losses, linear_problem
 
 
 def test_a_sketch_keeps_inner_products_on_average():
@@ -71,10 +76,10 @@ def test_gradients_of_examples_are_those_of_the_network():
 def test_estimated_losses_rank_subsets_of_the_linear_model_as_training_does():
     rng = np.random.default_rng(10)
     tasks = linear_tasks(12, 6, near=0.1, far=1.0, n_examples=50, rng=rng)
-    world = world_of(tasks, NetworkSettings(n_steps=100))
+    problem = linear_problem(tasks, NetworkSettings(n_steps=100))
     subsets = sample_subsets(12, 3, 20, rng=rng)
-    trained = [world.loss(subset) for subset in subsets]
-    assert spearmanr(trained, estimated_losses(world, subsets)).statistic > 0.6
+    trained = [problem.loss(subset) for subset in subsets]
+    assert spearmanr(trained, estimated_losses(problem, subsets)).statistic > 0.6
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.surrogate import (
+from analysis.methods.surrogate import (
     bootstrap_thetas,
     fit_surrogate,
     judge_held_out,

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from analysis.active_learning.corpus import HiddenPool
-from analysis.active_learning.pricing import RecordedPrices, charge
+from analysis.data.labelled import HiddenPool, WorkTimes
+from analysis.data.project import project_fingerprint, read_project, read_times
 from analysis.errors import AnalysisError
-from analysis.kinds.corpus_project import project_fingerprint, read_prices, read_project
-from analysis.sweep.running import execute
+from analysis.studies.active_learning.settings import SimulationSettings
+from analysis.studies.active_learning.simulation import actual_costs
+from analysis.sweep.executors import execute
 from analysis.sweep.study_file import parse_study
+from annotation.demo.services import create_demo_projects
 from annotation.models import Gold, Project, Sentence
-from annotation.services.demo import create_demo_projects
+from mtl_engine.active_learning.price import charge
 from mtl_engine.costs import fit_costs
 from mtl_engine.types import Example, TaskSpec
 
@@ -20,8 +22,9 @@ TINY = {"encoder": "tiny", "frozen_layers": 0, "epochs": 2}
 
 @pytest.fixture
 def travel(db, monkeypatch):
-    monkeypatch.setattr("annotation.services.demo.N_LABELLED", 60)
-    monkeypatch.setattr("annotation.services.demo.N_OPEN", 5)
+    monkeypatch.setattr("annotation.demo.services.N_LABELLED", 60)
+    monkeypatch.setattr("annotation.demo.services.N_TEST", 0)
+    monkeypatch.setattr("annotation.demo.services.N_OPEN", 5)
     list(create_demo_projects(owner=None))
     return Project.objects.get(name="Demo: travel assistant")
 
@@ -99,8 +102,8 @@ def test_a_replay_whose_target_is_out_of_reach_ends_with_the_pool(travel):
     assert outcome.rows[-2]["cost"] == pytest.approx(outcome.final["minutes until today"])
 
 
-def test_minutes_come_out_as_a_table_of_the_report(travel, tmp_path, settings, capsys):
-    settings.TANDEM_HOME = tmp_path
+def test_minutes_come_out_as_a_table_of_the_report(travel, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     file = tmp_path / "mine.toml"
     file.write_text(
         f'name = "mine"\nkind = "replay"\n[settings]\nproject = {travel.pk}\nencoder = "tiny"\n'
@@ -117,15 +120,15 @@ def test_minutes_come_out_as_a_table_of_the_report(travel, tmp_path, settings, c
 def test_measured_seconds_are_charged_and_the_model_fills_in_the_rest():
     task = TaskSpec("intent", "classes", ("fly", "eat"))
     examples = [Example(("fly",) * 5, {"intent": "fly"}, i) for i in range(2)]
-    pool = HiddenPool(examples, [task])
+    oracle = HiddenPool(examples, [task])
     model = fit_costs([], {"intent": "classes"})
     expected = model.predict([5.0], [[1.0]]).by_row(np.ones((1, 1), dtype=bool))[0]
-    actual = RecordedPrices(model, {0: 42.0}).actual(pool)
+    actual = actual_costs(oracle, SimulationSettings(), WorkTimes(model, {0: 42.0}))
     nothing = np.zeros((2, 1), dtype=bool)
     assert charge(actual, np.array([[True], [False]]), nothing) == pytest.approx(42.0)
     assert charge(actual, np.array([[False], [True]]), nothing) == pytest.approx(expected)
 
 
 def test_prices_of_a_project_without_measured_times_are_the_prior(travel):
-    assert read_prices(travel.pk, []).seconds == {}
-    assert read_prices(travel.pk, []).model.n_events == 0
+    assert read_times(travel.pk, []).seconds == {}
+    assert read_times(travel.pk, []).model.n_events == 0

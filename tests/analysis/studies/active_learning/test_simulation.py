@@ -3,13 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis.active_learning.choosing import compared_confidence, coverage_of
-from analysis.active_learning.corpus import HiddenPool, LabelledCorpus
-from analysis.active_learning.protocol import _drawn_order, run_protocol
-from analysis.active_learning.settings import Protocol
+from analysis.data.labelled import HiddenPool, LabelledCorpus
 from analysis.errors import AnalysisError
-from mtl_engine.config import EngineConfig
-from mtl_engine.prediction import Scores
+from analysis.studies.active_learning.settings import SimulationSettings
+from analysis.studies.active_learning.simulation import divide, labelled_data, simulate
+from annotation.rounds.settings import RoundSettings
+from mtl_engine.errors import EngineError
 from mtl_engine.types import Example, TaskSpec
 
 TASKS = (
@@ -35,12 +34,23 @@ CORPUS = LabelledCorpus(
     tuple(_example(i) for i in range(80)),
     tuple(_example(i) for i in range(80, 100)),
 )
-CONFIG = EngineConfig.from_dict({"encoder": {"kind": "tiny"}, "training": {"epochs": 2}})
+TINY = {"encoder": "tiny", "epochs": 2}
+PAPER = {  # as the paper's simulations, which know no random share and no measured times
+    "strategy": "MT-AVG",
+    "decision": "GREEDY",
+    "unit": "cost",
+    "amount": 60.0,
+    "random_share": 0.0,
+    "has_temperature": False,
+    "initial": 10,
+    "dev_size": 10,
+    "n_rounds": 3,
+    **TINY,
+}
 
 
-def _run(config=CONFIG, **changes):
-    settings = {"initial": 10, "dev_size": 10, "n_rounds": 3, "budget": 60.0, **changes}
-    return list(run_protocol(CORPUS, Protocol(**settings), config, seed=1))
+def _run(**changes):
+    return list(simulate(CORPUS, SimulationSettings(**{**PAPER, **changes}), seed=1))
 
 
 def test_labels_stay_hidden_until_they_are_asked_for():
@@ -69,18 +79,15 @@ def test_labels_stay_hidden_until_they_are_asked_for():
 )
 def test_gold_that_was_not_asked_for_changes_no_choice(changes):
     """Lies in all labels that are still hidden: the first choice must not notice."""
-    settings = {"initial": 10, "dev_size": 10, "n_rounds": 2, "budget": 60.0, **changes}
-    protocol = Protocol(**settings)
-    order = _drawn_order(CORPUS, protocol, np.random.default_rng(1))
+    settings = SimulationSettings(**{**PAPER, "n_rounds": 2, **changes})
+    numbers = divide(CORPUS, settings, np.random.default_rng(1)).numbers
     pool = list(CORPUS.pool)
-    for row in order[20:]:  # after dev and the first labelled ones
+    for row in numbers[10:]:  # after the first labelled ones
         n = len(pool[row].tokens)
         lie = {"slots": [[i, i + 1, "day"] for i in range(n)], "intent": "eat"}
         pool[row] = Example(pool[row].tokens, lie, pool[row].id)
     lying = LabelledCorpus(TASKS, tuple(pool), CORPUS.test)
-    honest, fooled = (
-        next(run_protocol(corpus, protocol, CONFIG, seed=1)) for corpus in (CORPUS, lying)
-    )
+    honest, fooled = (next(simulate(corpus, settings, seed=1)) for corpus in (CORPUS, lying))
     assert honest["selected"]
     assert honest["selected"] == fooled["selected"]
     assert honest["slots"] == fooled["slots"]
@@ -117,7 +124,7 @@ def test_no_sentence_is_bought_twice_and_the_same_seed_buys_the_same():
 
 
 def test_a_number_of_sentences_can_stand_in_for_a_budget():
-    rounds = _run(strategy="MT-MAX", budget=0.0, n_per_round=7)[:-1]
+    rounds = _run(strategy="MT-MAX", unit="sentences", amount=7)[:-1]
     assert [row["step"] for row in rounds] == [10, 17, 24]
 
 
@@ -131,7 +138,7 @@ def test_a_pool_that_the_initial_set_uses_up_is_refused():
     [{"strategy": "STCS", "task": "slot"}, {"weights": {"slot": 0.8, "intent": 0.2}}],
 )
 def test_a_task_that_the_corpus_has_not_is_refused_before_training(changes):
-    with pytest.raises(AnalysisError, match="No task 'slot' in the corpus. Known: slots, intent"):
+    with pytest.raises(AnalysisError, match="No task 'slot'. Known: slots, intent"):
         _run(**changes)
 
 
@@ -164,52 +171,46 @@ def test_every_variant_keeps_to_the_budget_and_tells_its_calibration(changes):
 
 
 def test_single_task_models_choose_by_one_task_and_are_scored_on_all():
-    apart = EngineConfig.from_dict(
-        {
-            "encoder": {"kind": "tiny"},
-            "model": {"architecture": "ST"},
-            "training": {"epochs": 2},
-        }
+    *rounds, last = _run(
+        architecture="ST", strategy="STCS", task="intent", decision="BLP", n_rounds=2
     )
-    *rounds, last = _run(apart, strategy="STCS", task="intent", decision="BLP", n_rounds=2)
     assert rounds[0]["selected"]
     assert {"slots", "intent"} <= set(last["final"])
 
 
-def test_information_counts_the_whole_sentence_and_is_compared_over_open_cells():
-    pool = HiddenPool(CORPUS.pool[:3], TASKS)
-    pool.reveal(np.array([[True, True], [False, False], [False, False]]))
-    nothing = np.zeros((3, 2))
-    information = np.array([[9.0, 9.0], [4.0, 1.0], [2.0, 0.0]])
-    scores = Scores(("slots", "intent"), nothing, nothing > 0, information, nothing, nothing, None)
-    found = compared_confidence(scores, pool, Protocol(value="information"))
-    assert np.isnan(found[0]).all()
-    assert found[1:].tolist() == [[0.0, 0.75], [0.5, 1.0]]
+def test_a_study_with_default_settings_asks_as_the_product_does():
+    """Minutes, a random share and held-out development sentences, without being told."""
+    settings = SimulationSettings(**TINY, initial=40, n_rounds=2, amount=2)
+    drawn = divide(CORPUS, settings, np.random.default_rng(1))
+    drawn.oracle.reveal(np.ones((80, 2), dtype=bool))
+    data = labelled_data(drawn)
+    assert {one.part for one in data.examples} == {"train", "dev"}
+    *rounds, last = simulate(CORPUS, settings, seed=1)
+    assert rounds[0]["selected"]
+    assert 0 < rounds[1]["cost"] - rounds[0]["cost"] < 4  # minutes, at the prior's speed
+    product = RoundSettings().to_dict()
+    own = {"decision", "initial", "dev_size", "n_rounds", "pool_size", "cost_source"}
+    for name, value in SimulationSettings().to_dict().items():
+        assert name in own or product[name] == value, name
+    assert last["final"]["cost"] == rounds[1]["cost"]
 
 
-def test_coverage_is_high_where_rarely_seen_labels_are_predicted():
-    predicted = [
-        {"slots": [[0, 1, "city"]], "intent": "fly"},
-        {"slots": [[0, 1, "day"]], "intent": "eat"},
-    ]
-    known = [{"slots": [[2, 3, "city"]], "intent": "fly"}]
-    assert coverage_of(predicted, known, TASKS).tolist() == [0.5, 1.0]
+def test_settings_of_earlier_study_files_are_read_under_their_new_names():
+    old = SimulationSettings.from_dict({"budget": 500, "n_per_round": 0})
+    assert (old.amount, old.unit) == (500.0, "cost")
+    old = SimulationSettings.from_dict({"budget": 0, "n_per_round": 250})
+    assert (old.amount, old.unit) == (250.0, "sentences")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"scale": "ranks"}, "scale is 'ranks'. Known: none, quantile, scaled"),
-        ({"diversity": "facility", "decision": "BLP"}, "goes with decision 'GREEDY'"),
-        ({"value": "information", "confidence": "dropout"}, "needs confidence 'entropy'"),
-        ({"budget": 0.0}, "needs a budget, or n_per_round"),
+        ({"scale": "ranks"}, "No SimulationSettings scale 'ranks'.* Known: none, quantile, scaled"),
+        ({"value": "information", "confidence": "dropout"}, "use value 'mean' with them"),
+        ({"amount": 0.0}, "more than 0"),
+        ({"strategy": "MT-PAR", "diversity": "facility"}, "These do: MT-AVG"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(changes, message):
-    with pytest.raises(AnalysisError, match=message):
-        Protocol(**changes)
-
-
-def test_diversity_is_refused_where_a_strategy_gives_no_values():
-    with pytest.raises(AnalysisError, match="These do: MT-AVG"):
-        _run(strategy="MT-PAR", diversity="facility")
+    with pytest.raises(EngineError, match=message):
+        SimulationSettings(**changes)

@@ -3,11 +3,13 @@ import pytest
 import sympy
 from django.core.management import CommandError, call_command
 
-from analysis.formulas import Expression, Formula
-from analysis.formulas.published import EQUATIONS, published
-from analysis.models import Run, Study
-from analysis.mtl_simulation.cells import SimulatedRun, cell_table, with_single_tasks
-from analysis.mtl_simulation.findings import Question, choose, findings, worth_showing
+from analysis.methods.formulas import Expression, Formula
+from analysis.methods.formulas.published import EQUATIONS, published
+from analysis.studies.mtl_simulation.cells import SimulatedRun, cell_table, with_single_tasks
+from analysis.studies.mtl_simulation.findings import Question, choose, findings, worth_showing
+from analysis.sweep.store import Outcome, StudyRecord
+from analysis.sweep.study_file import RunConfig
+from analysis.web.services import run_store
 
 
 def _run(n, t, alpha, seed, *, ami):
@@ -59,7 +61,7 @@ def test_the_real_task_alone_is_a_row_of_one_task():
 
 def test_a_planted_formula_is_found_and_beats_the_constant():
     (found,) = findings(cell_table(RUNS), [Question(("n",), 3)], engine="operon", seeds=[0])
-    errors = {judged.words: judged.held_out for judged in found.judged}
+    errors = {scored.words: scored.held_out for scored in found.scored}
     assert errors["paper, equation 3"] == pytest.approx(0.0005**2)
     assert errors["found"] < 1e-6
     assert errors["constant"] > 0.001
@@ -87,15 +89,18 @@ def test_the_front_shows_only_clear_steps():
     assert [f.complexity for f in worth_showing(front)] == [1, 3]
 
 
-@pytest.mark.django_db
-def test_the_command_writes_tables_and_the_plots_of_figure_3(tmp_path):
-    study = Study.objects.create(name="planted", kind="mtl_simulation", note="everything")
+def test_the_command_writes_tables_and_the_plots_of_figure_3(tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "home"))
+    store, named = run_store(), []
     for i, run in enumerate(RUNS):
         settings = {"n": run.n, "n_synthetic": 0, "n_tasks": run.n_tasks, "alpha": run.alpha}
+        settings["vectors"] = "minilm"
         final = {"f1_multi": run.f1_multi, "f1_single": run.f1_single, "ami_arithmetic": run.ami}
-        Run.objects.create(
-            study=study, key=str(i), settings=settings, seed=run.seed, state="finished", final=final
-        )
+        named.append((str(i), RunConfig("mtl_simulation", settings, run.seed)))
+        store.save(*named[-1], Outcome([{"final": final}], 1.0, 1.0))
+    store.keep_study(
+        StudyRecord("planted", "", "mtl_simulation", "", "everything", ("n",), tuple(named))
+    )
     call_command("study_formulas", "planted", "--seeds", "0", "--population", "60", "-o", tmp_path)
     text = (tmp_path / "formulas.md").read_text(encoding="utf-8")
     assert "paper, equation 6" in text
@@ -107,7 +112,7 @@ def test_the_command_writes_tables_and_the_plots_of_figure_3(tmp_path):
     ]
 
 
-@pytest.mark.django_db
-def test_a_study_that_was_never_swept_is_refused(tmp_path):
+def test_a_study_that_was_never_swept_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "home"))
     with pytest.raises(CommandError, match="No study 'nothing'"):
         call_command("study_formulas", "nothing", "-o", tmp_path)

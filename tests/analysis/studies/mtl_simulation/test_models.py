@@ -5,10 +5,16 @@ import pytest
 import torch
 
 from analysis.errors import AnalysisError
-from analysis.mtl_simulation.corpus import draw_tokens, read_tagged
-from analysis.mtl_simulation.judging import Judge
-from analysis.mtl_simulation.model import Shape, encode, initial_parameters, task_logits
-from analysis.mtl_simulation.training import UNLABELLED, Problem, Training, summed_loss, train
+from analysis.studies.mtl_simulation.corpus import draw_tokens, read_tagged
+from analysis.studies.mtl_simulation.evaluation import ChunkEvaluator
+from analysis.studies.mtl_simulation.model import Shape, encode, initial_parameters, task_logits
+from analysis.studies.mtl_simulation.training import (
+    UNLABELLED,
+    Problem,
+    Training,
+    summed_loss,
+    train,
+)
 from benchmarks.simulation_plain import PlainModel, train_plainly
 
 SHAPE = Shape(vector_width=6, n_labels=3, n_tasks=2, units=4, dense_units=5)
@@ -60,17 +66,17 @@ def test_a_stack_trains_as_its_models_would_alone():
 
 def test_a_stack_stops_each_model_when_it_would_stop_alone():
     corpus = read_tagged(SENTENCES, SENTENCES, SENTENCES)
-    judge = Judge(corpus.test, 3)
+    evaluator = ChunkEvaluator(corpus.test, 3)
     shape = replace(SHAPE, n_tasks=1)
     problems = [
         Problem(corpus.train.windows(3), corpus.train.labels[None], seed) for seed in (0, 1, 2)
     ]
     training = Training(epochs=30, batch_size=4, learning_rate=0.02, patience=2)
-    stacked = train(problems, VECTORS, shape, training, dev=judge)
-    alone = [train([problem], VECTORS, shape, training, dev=judge) for problem in problems]
+    stacked = train(problems, VECTORS, shape, training, dev=evaluator)
+    alone = [train([problem], VECTORS, shape, training, dev=evaluator) for problem in problems]
     assert stacked.epochs.tolist() == [int(one.epochs[0]) for one in alone]
-    assert judge.scores(stacked.parameters, VECTORS) == pytest.approx(
-        [float(judge.scores(one.parameters, VECTORS)[0]) for one in alone]
+    assert evaluator.scores(stacked.parameters, VECTORS) == pytest.approx(
+        [float(evaluator.scores(one.parameters, VECTORS)[0]) for one in alone]
     )
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from analysis.mtl_simulation.scoring import chunk_f1, gold_chunks
+from analysis.studies.mtl_simulation.scoring import chunk_f1, gold_chunks
 from mtl_engine.metrics import span_f1
 
 LABELS = ["I-LOC", "I-PER", "O"]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.kinds.mtl_simulation import MTL_SIMULATION
-from analysis.mtl_simulation import Cell
-from analysis.mtl_simulation.vectors import word_vectors
-from analysis.sweep.kinds import get_kind
+from analysis.studies.mtl_simulation.experiment import Cell, draw_problem
+from analysis.studies.mtl_simulation.study import STUDY
+from analysis.studies.mtl_simulation.training import UNLABELLED
+from analysis.studies.mtl_simulation.vectors import word_vectors
+from analysis.sweep.registry import get_kind
 
 PEOPLE = ("Ann", "Bob", "Eve", "Max")
 PLACES = ("Rome", "Oslo", "Bonn", "Kiel")
@@ -40,13 +41,13 @@ def settings(tmp_path):
 
 def _final(settings, seed=0):
     kind = get_kind("mtl_simulation")
-    resolved = kind.resolve(settings)
+    resolved = kind.read(kind.resolve(settings))
     rows = list(kind.run(resolved, seed, kind.load(resolved)))
     return json.loads(json.dumps(rows))[-1]["final"]
 
 
 def _resolve(**changes):
-    return MTL_SIMULATION.resolve({"train": "a", "dev": "b", "test": "c", **changes})
+    return STUDY.resolve({"train": "a", "dev": "b", "test": "c", **changes})
 
 
 def test_a_run_learns_and_says_how_related_its_tasks_were(settings):
@@ -69,6 +70,32 @@ def test_the_single_task_is_the_same_beside_any_others(settings):
     assert few["ami_max"] < many["ami_max"]
 
 
+def _problem(settings, **cell):
+    kind = get_kind("mtl_simulation")
+    return draw_problem(kind.load(kind.read(kind.resolve(settings))), Cell(**cell), seed=3)
+
+
+def test_every_task_labels_tokens_of_its_own_unless_told_otherwise(settings):
+    own, ami, _ = _problem(settings, n=50, n_tasks=3, alpha=1.0, n_synthetic=80)
+    assert own.labels.shape == (3, 50 + 80 + 80)
+    assert ((own.labels != UNLABELLED).sum(axis=0) == 1).all()  # each token for one task
+    assert (own.labels != UNLABELLED).sum(axis=1).tolist() == [50, 80, 80]
+    assert not (own.windows[50:130] == own.windows[130:]).all()
+    assert ami == 1.0
+    same, _, _ = _problem(settings, n=50, n_tasks=3, alpha=1.0, n_synthetic=80, draws="same")
+    assert same.labels.shape == (3, 80)
+    assert (same.windows[:50] == own.windows[:50]).all()  # the real task's tokens
+    assert (same.labels[1] == same.labels[2]).all()
+    with pytest.raises(AnalysisError, match="draws is 'mine'; allowed: own, same"):
+        Cell(n=50, n_tasks=2, alpha=0.9, draws="mine")
+
+
+def test_the_real_task_alone_is_the_same_in_both_ways_to_draw(settings):
+    quick = {**settings, "epochs": 2, "n_tasks": 3}
+    own, same = _final(quick), _final({**quick, "draws": "same"})
+    assert own["f1_single"] == same["f1_single"]
+
+
 def test_repeats_are_the_mean_of_runs_with_other_seeds(settings):
     quick = {**settings, "epochs": 2}
     stacked = _final({**quick, "repeats": 2}, seed=1)
@@ -84,14 +111,15 @@ def test_repeats_are_the_mean_of_runs_with_other_seeds(settings):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: _resolve(alpha=1.5), "alpha is a probability"),
-        (lambda: _resolve(n_tasks=1), "at least one more"),
-        (lambda: _resolve(units=0), "units is 0"),
-        (lambda: _resolve(epochs=0), "epochs is 0"),
-        (lambda: _resolve(repeats=0), "repeats is 0"),
-        (lambda: _resolve(hidden=5), "no setting 'hidden'"),
+        (lambda: _resolve(alpha=1.5), "'alpha' is 1.5; allowed: 0 to 1"),
+        (lambda: _resolve(n_tasks=1), "'n_tasks' is 1; allowed: 2 or more"),
+        (lambda: _resolve(units=0), "'units' is 0"),
+        (lambda: _resolve(epochs=0), "'epochs' is 0"),
+        (lambda: _resolve(repeats=0), "'repeats' is 0"),
+        (lambda: _resolve(hidden=5), "key 'hidden'"),
+        (lambda: _resolve(n=100, n_synthetic=50), "less than n 100"),
         (lambda: Cell(n=100, n_tasks=2, alpha=0.9, n_synthetic=50), "less than n 100"),
-        (lambda: MTL_SIMULATION.resolve({"train": "x", "dev": "x"}), "needs the setting 'test'"),
+        (lambda: STUDY.resolve({"train": "x", "dev": "x"}), "The setting 'test' is needed"),
         (lambda: word_vectors("nowhere.vec", ["a"]), "'nowhere.vec' is no file"),
     ],
 )

@@ -1,9 +1,10 @@
 import pytest
 
+from analysis.data.glue import SourceSettings, read_sources
 from analysis.errors import AnalysisError
-from analysis.kinds.task_sources import read_sources
-from analysis.sweep.kinds import get_kind
+from analysis.sweep.registry import get_kind
 from mtl_engine.encoders.subwords import PAIR_SEPARATOR
+from mtl_engine.errors import EngineError
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +21,10 @@ def _source(tmp_path, task, rows, **changes):
     }  # fmt: skip
 
 
+def _read(tables):
+    return [SourceSettings.from_dict(table) for table in tables]
+
+
 def _sources(tmp_path):
     single = [("label", "sentence"), *((str(i % 2), f"word{i % 2} here") for i in range(20))]
     pairs = [("label", "a", "b"), *((f"{i % 5}.5", "one two", f"two {i % 5}") for i in range(20))]
@@ -30,7 +35,7 @@ def _sources(tmp_path):
 
 
 def test_pairs_are_one_sentence_with_a_separator_and_numbers_a_regression(tmp_path):
-    single, pair = read_sources(_sources(tmp_path))
+    single, pair = read_sources(_read(_sources(tmp_path)))
     assert single.task.labels == ("0", "1")
     assert pair.task.kind == "regression"
     assert pair.train[1].tokens == ("one", "two", PAIR_SEPARATOR, "two", "1")
@@ -39,19 +44,20 @@ def test_pairs_are_one_sentence_with_a_separator_and_numbers_a_regression(tmp_pa
 
 def test_quotes_are_text_and_short_rows_are_named(tmp_path):
     rows = [("label", "sentence"), ("1", '"so he said'), ("0", "no")]
-    (source,) = read_sources([_source(tmp_path, "a", rows)])
+    (source,) = read_sources(_read([_source(tmp_path, "a", rows)]))
     assert source.train[0].tokens == ('"so', "he", "said")
     with pytest.raises(AnalysisError, match=r"b.tsv:3: 1 columns"):
-        read_sources([_source(tmp_path, "b", [("label", "sentence"), ("1", "x"), ("0",)])])
-    with pytest.raises(AnalysisError, match="no 'n_test'"):
-        read_sources([_source(tmp_path, "c", rows, n_test=3)])
+        read_sources(_read([_source(tmp_path, "b", [("label", "sentence"), ("1", "x"), ("0",)])]))
+    with pytest.raises(EngineError, match="No SourceSettings key 'n_test'"):
+        _read([_source(tmp_path, "c", rows, n_test=3)])
 
 
 @pytest.mark.parametrize("policy", ["RANDOM", "EXP3.S", "LEARNED"])
 def test_a_run_scores_every_task_and_tells_the_policys_shares(tmp_path, policy):
     kind = get_kind("policy")
-    chosen = {"sources": _sources(tmp_path), "encoder": "tiny", "epochs": 1, "n_points": 2}
-    settings = kind.resolve({**chosen, "policy": policy, "frozen_layers": 1})
+    chosen = {"sources": _sources(tmp_path), "encoder": "tiny", "epochs": 1}
+    chosen |= {"n_points": 2, "batch_size": 8}
+    settings = kind.read(kind.resolve({**chosen, "policy": policy, "frozen_layers": 1}))
     rows = list(kind.run(settings, 0, kind.load(settings)))
     assert [row["step"] for row in rows[:-1]] == [2, 4]
     final = rows[-1]["final"]

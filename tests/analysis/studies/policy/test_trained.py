@@ -6,18 +6,21 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.policies.logs import read_log
-from analysis.policies.scores import accuracy_and_f1, correlations, matthews
-from analysis.policies.trained import TextTasks, learn_from, named_policy, train_with
+from analysis.methods.policies.logs import read_log
+from analysis.studies.policy.scores import accuracy_and_f1, correlations, matthews
+from analysis.studies.policy.trained import TextTasks, learn_from, named_policy, train_with
 from mtl_engine.config import EngineConfig
-from mtl_engine.heads.regression import RegressionTask
 from mtl_engine.policies import FixedPolicy
 from mtl_engine.types import Example, TaskSpec
 
 TINY = EngineConfig.from_dict(
-    {"encoder": {"kind": "tiny"}, "training": {"epochs": 2, "label_smoothing": 0.0}}
+    {
+        "encoder": {"kind": "tiny"},
+        "training": {"epochs": 2, "label_smoothing": 0.0, "batch_size": 8},
+    }
 )
-MOOD, LENGTH = TaskSpec("mood", "classes", ("ask", "tell")), RegressionTask("length", high=5.0)
+MOOD = TaskSpec("mood", "classes", ("ask", "tell"))
+LENGTH = TaskSpec("length", "regression", high=5.0)
 DATA = TextTasks(
     (MOOD, LENGTH),
     (

@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
+from analysis.data.vectors import principal
 from analysis.errors import AnalysisError
-from analysis.kinds import feature_worlds
-from analysis.kinds.sentence_vectors import principal
-from analysis.sweep.kinds import get_kind
+from analysis.studies.surrogate import tabular_tasks
+from analysis.sweep.registry import get_kind
 
 SMALL = {"n_target": 20, "n_dev": 20, "n_subsets": 6, "subset_size": 2, "n_seeds": 1, "n_steps": 30}
 
@@ -32,7 +32,7 @@ def table(tmp_path):
 
 def _final(settings, seed=0):
     kind = get_kind("surrogate")
-    resolved = kind.resolve(settings)
+    resolved = kind.read(kind.resolve(settings))
     return list(kind.run(resolved, seed, kind.load(resolved)))[-1]["final"]
 
 
@@ -56,7 +56,7 @@ def test_labelling_sources_are_tasks_that_vote_on_training_sentences_alone(tmp_p
     def vectors(sentences, config, cache_dir):
         return np.array([[len(s), len(s[0])] for s in sentences], dtype=np.float32)
 
-    monkeypatch.setattr(feature_worlds, "sentence_vectors", vectors)
+    monkeypatch.setattr(tabular_tasks, "sentence_vectors", vectors)
     for part, n in (("train", 30), ("dev", 20), ("test", 25)):
         rows = [
             {
@@ -69,13 +69,15 @@ def test_labelling_sources_are_tasks_that_vote_on_training_sentences_alone(tmp_p
         text = "\n".join(json.dumps(row) for row in rows)
         (tmp_path / f"{part}.jsonl").write_text(text, encoding="utf-8")
     kind = get_kind("surrogate")
-    settings = kind.resolve(
-        {
-            "application": "weak_supervision",
-            "folder": str(tmp_path),
-            "target": "gold",
-            "min_votes": 5,
-        }
+    settings = kind.read(
+        kind.resolve(
+            {
+                "application": "weak_supervision",
+                "folder": str(tmp_path),
+                "target": "gold",
+                "min_votes": 5,
+            }
+        )
     )
     pool = kind.load(settings)
     assert {name: len(rows) for name, rows in pool.parts.items()} == {
@@ -97,5 +99,5 @@ def test_bad_settings_name_what_is_known(table):
         _final({**table, "application": "images"})
     with pytest.raises(AnalysisError, match="leave none"):
         _final({**table, "n_dev": 500})
-    with pytest.raises(AnalysisError, match="No choice 'best'"):
+    with pytest.raises(AnalysisError, match="choice 'best'. Known: STL"):
         _final({**table, "choice": "best"})

@@ -1,0 +1,169 @@
+"""Inbox and review in the browser's terms: pages, forms, and what they change."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation, Flag, Gold, Lease, Role, Suggestion
+from annotation.queue.asks import ask_everything
+from tests.annotation.queue.conftest import Desk, new_project
+
+
+@pytest.fixture
+def desk(db):
+    project = new_project(n_sentences=3)
+    ask_everything(project=project)
+    return Desk(project)
+
+
+@pytest.fixture
+def ann(desk):
+    return desk.person("ann")
+
+
+@pytest.fixture
+def curator(desk, client):
+    cleo = desk.person("cleo", Role.CURATOR)
+    client.force_login(cleo)
+    return cleo
+
+
+@pytest.fixture
+def flag(desk, ann):
+    return Flag.objects.create(
+        sentence=desk.project.sentences.order_by("id").first(),
+        author=ann,
+        comment="is this one sentence?",
+        created_at=timezone.now(),
+    )
+
+
+def address(desk, page="inbox"):
+    return f"/projects/{desk.project.pk}/{page}/"
+
+
+def act(client, desk, flag, action, **values):
+    body = {"item": f"flag-{flag.pk}", "action": action, **values}
+    response = client.post(address(desk), body, follow=True)
+    flag.refresh_from_db()
+    return response.content.decode()
+
+
+def test_the_tab_counts_what_is_open(client, desk, curator, flag):
+    page = client.get(address(desk)).content.decode()
+    assert '<span class="badge warn">1<span class="visually-hidden"> open</span></span>' in page
+    assert "is this one sentence?" in page
+    assert "ann asks" in page
+
+
+def test_a_flag_is_answered_and_its_author_reads_the_answer_once(client, desk, curator, ann, flag):
+    page = act(client, desk, flag, "answered", answer="Yes, both halves.")
+    assert "Nothing is waiting" in page
+    assert (flag.outcome, flag.answer, flag.resolved_by) == (
+        "answered",
+        "Yes, both halves.",
+        curator,
+    )
+    client.force_login(ann)
+    assert b"Yes, both halves." in client.get(address(desk, "annotate")).content
+    assert b"Yes, both halves." not in client.get(address(desk, "annotate")).content
+
+
+def test_an_answer_without_words_is_refused_and_the_flag_stays(client, desk, curator, flag):
+    assert "Write an answer" in act(client, desk, flag, "answered", answer=" ")
+    assert flag.resolved_at is None
+
+
+def test_leaving_a_sentence_out_can_be_undone_in_place(client, desk, curator, flag):
+    act(client, desk, flag, "left_out")
+    flag.sentence.refresh_from_db()
+    assert flag.sentence.left_out == "is this one sentence?"
+    assert "is open again" in act(client, desk, flag, "reopen")
+    flag.sentence.refresh_from_db()
+    assert (flag.sentence.left_out, flag.resolved_at) == ("", None)
+
+
+def test_a_skipped_sentence_is_left_out_and_taken_back(client, desk, curator, ann):
+    lease = Lease.objects.get(pk=desk.take(ann)["id"])
+    sentence = lease.ask.sentence
+    Lease.objects.filter(pk=lease.pk).update(
+        state=Lease.State.SKIPPED, skip_kind="broken", skip_reason="half a line"
+    )
+    assert "ann: broken, half a line" in client.get(address(desk)).content.decode()
+    body = {"item": f"skip-{sentence.pk}", "action": "left_out", "answer": "half a line"}
+    page = client.post(address(desk), body, follow=True).content.decode()
+    assert "left out: half a line" in page
+    client.post(address(desk), {"item": f"skip-{sentence.pk}", "action": "take-back"})
+    sentence.refresh_from_db()
+    assert sentence.left_out == ""
+
+
+@pytest.mark.parametrize("body", [{}, {"item": "flag-x"}, {"item": "flag-0", "action": "closed"}])
+def test_what_is_not_there_is_not_found(client, desk, curator, body):
+    assert client.post(address(desk), body).status_code == 404
+
+
+def test_an_empty_inbox_says_what_comes_here(client, desk, curator):
+    assert b"Flags and skipped sentences come here." in client.get(address(desk)).content
+    assert b"No flags." in client.get(address(desk) + "?show=flags").content
+
+
+def test_gold_of_a_sentence_can_be_edited_where_nobody_answered(client, desk, curator, flag):
+    edit = address(desk, "adjudicate") + f"?sentence={flag.sentence_id}&edit=1"
+    page = client.get(edit)
+    assert b"Edit gold" in page.content
+    names = [case["task"] for case in page.context["decisions"]["cases"]]
+    assert names == list(desk.project.tasks.values_list("name", flat=True))
+    assert not Annotation.objects.exists()
+    assert not Gold.objects.exists()
+
+
+@pytest.fixture
+def answer(desk, ann):
+    """An answer that a model contradicts."""
+    desk.submit(ann, desk.take(ann))
+    found = Annotation.objects.get(task__name="topic")
+    Suggestion.objects.create(
+        sentence=found.sentence, task=found.task, value="other", confidence=0.95,
+        source="round 1", created_at=found.created_at,
+    )  # fmt: skip
+    return found
+
+
+def decide(client, desk, answer, action, **values):
+    body = {"answer": answer.pk, "action": action, **values}
+    return client.post(address(desk, "review"), body, follow=True).content.decode()
+
+
+def test_review_shows_what_a_sure_model_contradicts_and_keeps_it(client, desk, curator, answer):
+    page = client.get(address(desk, "review")).content.decode()
+    assert "1 of 1" in page
+    assert "did not see this answer" in page
+    assert "Kept: the answer of ann is gold." in decide(client, desk, answer, "keep")
+    assert Gold.objects.get().value == answer.value
+    assert "as it was before" in decide(client, desk, answer, "undo")
+    assert not Gold.objects.exists()
+
+
+def test_review_takes_the_models_answer_and_puts_the_persons_back(client, desk, curator, answer):
+    decide(client, desk, answer, "model")
+    assert Gold.objects.get().value == "other"
+    page = client.get(address(desk, "review") + f"?show=reviewed&answer={answer.pk}")
+    sources = [version.source for version in page.context["versions"]]
+    decide(client, desk, answer, "put-back", version=sources.index("answer"))
+    gold = Gold.objects.get()
+    assert (gold.value, gold.version) == (answer.value, 2)
+
+
+def test_review_sends_back_and_flags_only_with_words(client, desk, curator, ann, answer):
+    assert "Say what to look at again" in decide(client, desk, answer, "return")
+    assert "Say what the flag is about" in decide(client, desk, answer, "flag")
+    decide(client, desk, answer, "flag", remark="Both read it well.")
+    assert Flag.objects.get().author == curator
+    decide(client, desk, answer, "return", remark="Look at the verb.")
+    client.force_login(ann)
+    assert b"Look at the verb." in client.get(address(desk, "annotate")).content
+
+
+@pytest.mark.parametrize("query", ["?answer=x", "?answer=0"])
+def test_review_of_what_is_not_there_is_not_found(client, desk, curator, query):
+    assert client.get(address(desk, "review") + query).status_code == 404

@@ -1,0 +1,107 @@
+"""Hints from earlier answers: labels of the same words, heads of words that behave alike."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation, Ask, Corpus, Gold, Sentence
+from annotation.projects.services import create_project
+from annotation.queue.asks import ask_everything
+from annotation.queue.hints import hints_for
+
+TASKS = [
+    {"name": "slots", "kind": "spans", "labels": ["from", "to"]},
+    {"name": "words", "kind": "tags", "labels": ["NOUN", "VERB", "DET"]},
+    {"name": "topic", "kind": "classes", "labels": ["travel", "other"]},
+    {"name": "syntax", "kind": "tree", "labels": ["det", "nsubj", "root", "obj"]},
+    {"name": "links", "kind": "relations", "parent": "slots", "labels": ["then"]},
+]
+SAID = {
+    "slots": [[1, 2, "from"]],
+    "words": ["DET", "NOUN", "VERB"],
+    "topic": "travel",
+    "syntax": [[2, "det"], [3, "nsubj"], [0, "root"]],
+    "links": [],
+}
+
+
+@pytest.fixture
+def project(db):
+    return create_project(spec={"name": "Journeys", "tasks": TASKS})
+
+
+def _sentence(project, text):
+    corpus, _ = Corpus.objects.get_or_create(project=project, name="c", format="text")
+    tokens = text.split()
+    return Sentence.objects.create(
+        project=project, corpus=corpus, position=corpus.sentences.count(), text=text,
+        tokens=tokens, offsets=[], n_tokens=len(tokens),
+    )  # fmt: skip
+
+
+def _answer(project, text, answers=SAID):
+    sentence = _sentence(project, text)
+    for task in project.tasks.all():
+        Gold.objects.create(
+            sentence=sentence, task=task, value=answers[task.name], source="imported",
+            updated_at=timezone.now(),
+        )  # fmt: skip
+    return sentence
+
+
+def _hints(project, sentence, **fields):
+    ask_everything(project=project, now=timezone.now())
+    ask = Ask.objects.get(sentence=sentence, queue__is_current=True)
+    Ask.objects.filter(pk=ask.pk).update(**fields)
+    return hints_for(Ask.objects.select_related("queue__project", "sentence").get(pk=ask.pk))
+
+
+def test_the_same_words_bring_their_labels_whatever_their_case(project):
+    _answer(project, "the BOAT left")
+    hints = _hints(project, _sentence(project, "a boat left today"))
+    assert hints["slots"] == {"words": [[1, 2, {"from": 1}]]}
+    assert hints["words"] == {"words": [[1, 2, {"NOUN": 1}], [2, 3, {"VERB": 1}]]}
+    assert "topic" not in hints
+    assert "links" not in hints
+
+
+def test_the_same_text_brings_its_class(project):
+    _answer(project, "the boat left")
+    hints = _hints(project, _sentence(project, "The boat left"))
+    assert hints["topic"] == {"sentence": {"travel": 1}}
+
+
+def test_heads_are_offered_as_similar_words_had_them(project):
+    for text in ("the boat left", "the ferry left", "the tram left"):
+        _answer(project, text)
+    heads = _hints(project, _sentence(project, "the lorry left"))["syntax"]["heads"]
+    assert [offers[0] for offers in heads] == [[2, "det"], [3, "nsubj"], [0, "root"]]
+    assert all(len(offers) <= 4 for offers in heads)
+
+
+def test_what_is_answered_meanwhile_is_remembered_too(project):
+    asked = _sentence(project, "the boat left")
+    assert _hints(project, asked) == {}
+    _answer(project, "a boat sank")
+    assert _hints(project, asked)["slots"] == {"words": [[1, 2, {"from": 1}]]}
+
+
+def test_answers_to_the_sentence_itself_stay_hidden(project, django_user_model):
+    asked = _sentence(project, "the boat left")
+    other = django_user_model.objects.create_user("ben")
+    for task in project.tasks.all():
+        Annotation.objects.create(
+            sentence=asked, task=task, author=other, value=SAID[task.name],
+            created_at=timezone.now(), updated_at=timezone.now(),
+        )  # fmt: skip
+    assert _hints(project, asked) == {}
+    elsewhere = _sentence(project, "the boat left")
+    assert _hints(project, elsewhere)["topic"] == {"sentence": {"travel": 1}}
+
+
+def test_a_blind_ask_and_a_project_without_suggestions_get_none(project):
+    _answer(project, "the boat left")
+    asked = _sentence(project, "a boat left")
+    assert _hints(project, asked, is_blind=True) == {}
+    project.shows_suggestions = False
+    project.save()
+    assert _hints(project, asked) == {}

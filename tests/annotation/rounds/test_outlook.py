@@ -1,0 +1,98 @@
+"""What is to be done next follows the state of the project."""
+
+import pytest
+
+from annotation.models import Project, Role, Round
+from annotation.queue.asks import AskRow, ask_everything, put_asks
+from annotation.rounds.outlook import facts_of, next_steps, round_sums, standing
+from tests.annotation.queue.conftest import NOON, Desk, add_sentences, new_project
+
+
+@pytest.fixture
+def desk(db):
+    return Desk(new_project(n_sentences=0))
+
+
+@pytest.fixture
+def owner(desk):
+    return desk.person("ada", Role.OWNER)
+
+
+def current(desk, user, role=Role.OWNER):
+    """Return the current step and why."""
+    project = desk.project
+    project.role = role
+    steps = next_steps(project, facts_of(project, user))
+    return next(((step.words, step.why) for step in steps if step.is_current), None)
+
+
+def said(desk, user, role=Role.OWNER):
+    desk.project.role = role
+    found = standing(desk.project, user)
+    return found.title, found.action.words if found.action else ""
+
+
+def answer_all(desk, user):
+    while (lease := desk.take(user)) is not None:
+        desk.submit(user, lease)
+
+
+def test_without_sentences_the_step_is_the_import(desk, owner):
+    assert current(desk, owner) == ("Import sentences", "Labels may come along.")
+    assert said(desk, owner) == ("No sentences yet", "Import sentences")
+    assert said(desk, owner, Role.ANNOTATOR) == ("No sentences yet", "")
+
+
+def test_after_the_import_the_step_is_to_annotate(desk, owner):
+    add_sentences(desk.project, 3)
+    ask_everything(project=desk.project)
+    assert current(desk, owner) == ("Annotate", "3 wait for you.")
+
+
+def test_twenty_answers_are_worth_a_first_round(desk, owner):
+    add_sentences(desk.project, 21)
+    ask_everything(project=desk.project)
+    for _ in range(20):
+        desk.submit(owner, desk.take(owner))
+    assert current(desk, owner) == (
+        "Plan round 1",
+        "20 sentences answered: enough for a first model.",
+    )
+    assert current(desk, owner, Role.ANNOTATOR) == ("Annotate", "1 wait for you.")
+
+
+def test_when_all_is_answered_the_page_says_so_and_leads_on(desk, owner):
+    add_sentences(desk.project, 2)
+    ask_everything(project=desk.project)
+    answer_all(desk, owner)
+    assert said(desk, owner) == ("All sentences are answered", "Review answers")
+    assert current(desk, owner)[0] == "Review answers"
+
+
+def test_an_answered_round_is_summed_up_and_leads_to_the_next(desk, owner):
+    add_sentences(desk.project, 4)
+    found = Round.objects.create(project=desk.project, number=1, state="labelling", config={
+        "amount": 5, "unit": "minutes", "strategy": "RANDOM", "diversity": "none",
+        "decision": "greedy"})  # fmt: skip
+    first, second, *_ = desk.project.sentences.order_by("id")
+    rows = [_ask(first, is_random=True), _ask(second)]
+    put_asks(project=desk.project, round=found, rows=rows, budget_minutes=5, now=NOON)
+    answers = {"topic": "travel"}
+    desk.submit(owner, desk.take(owner), answers, seconds=90)
+    assert not round_sums(found).is_answered
+    desk.submit(owner, desk.take(owner), answers, seconds=90)
+    sums = round_sums(found)
+    assert (sums.n_asked, sums.n_answered, sums.n_random, sums.minutes) == (2, 2, 1, 3.0)
+    assert sums.is_answered
+    assert said(desk, owner) == ("Round 1 is answered", "Plan round 2")
+    assert current(desk, owner)[0] == "Plan round 2"
+
+
+def test_a_paused_project_says_that_nothing_is_handed_out(desk, owner):
+    Project.objects.update(state="paused")
+    desk.project.refresh_from_db()
+    assert said(desk, owner) == ("The project is paused", "Settings")
+
+
+def _ask(sentence, **more):
+    return AskRow(sentence.pk, ["topic"], **more)

@@ -1,0 +1,65 @@
+"""What the plan page says of the next round."""
+
+import pytest
+
+from annotation.jobs.insights import stored_result
+from annotation.models import Gold, Round, Sentence
+from annotation.rounds.services import launch_round, set_default_settings
+from tests.annotation.rounds.conftest import TINY, import_demo
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _plan(client, project, people):
+    client.force_login(people[0])
+    return client.get(f"/projects/{project.pk}/rounds/plan/").content.decode()
+
+
+def test_before_a_model_the_plan_says_what_chance_buys(project, people, client):
+    import_demo(project, n=60, labelled=False)
+    page = _plan(client, project, people)
+    assert "No model yet" in page
+    assert "60 sentences</b> by chance" in page  # all there are
+    assert "What would be asked" not in page
+
+
+def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, client, work, now):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    set_default_settings(project=project, values=TINY)
+    launch_round(project=project, changes={}, created_by=None)
+    work()
+    found = stored_result(project, "preview")
+    assert found["round"] == 1
+    assert [float(minutes) for minutes in found["budgets"]] == [15, 30, 60, 90, 120]
+    bought = [one["n_sentences"] for one in found["budgets"].values()]
+    assert bought == sorted(bought)
+    for one in found["budgets"].values():
+        assert one["chance"] + sum(one["tasks"].values()) == pytest.approx(1, abs=0.01)
+    assert len(found["examples"]) == 20
+    assert sum(found["lengths"]["asked"]) == pytest.approx(1, abs=0.01)
+    page = _plan(client, project, people)
+    first = found["examples"][0]
+    assert "20 of the" in page
+    assert Sentence.objects.get(pk=first["sentence"]).text in page
+
+    told = client.get(f"/api/projects/{project.pk}/preview/").json()
+    assert (told["is_current"], told["preview"]) == (True, found)
+
+    answered = [one["sentence"] for one in found["examples"]]
+    for task in project.tasks.all():
+        for sentence in answered:
+            Gold.objects.create(sentence_id=sentence, task=task, value=[], updated_at=now)
+    assert "there is newer data" in _plan(client, project, people)
+    client.post(f"/projects/{project.pk}/insights/preview/")
+    work()
+    again = [one["sentence"] for one in stored_result(project, "preview")["examples"]]
+    assert again
+    assert not set(again) & set(answered)
+    assert Round.objects.count() == 1
+
+    project.tasks.filter(name="Intent").update(is_hidden=True)
+    client.post(f"/projects/{project.pk}/insights/preview/")
+    work()
+    assert stored_result(project, "preview") == {}  # its scores are of a task that is gone
+    assert "Train on" in _plan(client, project, people)

@@ -1,0 +1,81 @@
+"""What is refused before any view, and what never reaches the log."""
+
+import logging
+
+import pytest
+from django.test import RequestFactory
+
+from annotation.accounts.services import create_token
+from annotation.web import security
+from annotation.web.security import HideSecrets, RateLimits, client_address
+
+
+def send(client, path, n_bytes, **headers):
+    return client.generic(
+        "POST", path, b"", content_type="multipart/form-data; boundary=x",
+        CONTENT_LENGTH=str(n_bytes), **headers,
+    )  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_bodies_are_bounded_before_they_are_read(client, project, ada, settings):
+    door = f"/projects/{project.pk}/import/"
+    for path in ("/sign-in/", door, f"/api/projects/{project.pk}/corpora/"):
+        assert send(client, path, 700 * 1024 * 1024).status_code == 413
+        assert send(client, path, 100 * 1024).status_code == 413
+    client.force_login(ada)
+    assert send(client, "/account/password/", 9 * 1024 * 1024).status_code == 413
+    assert send(client, door, 9 * 1024 * 1024).status_code != 413
+    assert send(client, door, (settings.MAX_UPLOAD_MB + 1) * 1024 * 1024).status_code == 413
+    assert send(client, door, "9" * 400).status_code == 413
+    assert send(client, door, 9 * 1024 * 1024).status_code != 413
+
+
+def test_a_person_who_asks_too_often_is_told_to_wait_and_others_are_not(settings):
+    settings.RATE_LIMIT = 2
+    limits = RateLimits(lambda request: "answered")
+    ask = RequestFactory()
+    answers = [limits(ask.get("/", HTTP_AUTHORIZATION="Token a")) for _ in range(12)]
+    assert answers[:10] == ["answered"] * 10
+    assert answers[11].status_code == 429
+    assert answers[11]["Retry-After"] == "1"
+    assert limits(ask.get("/", HTTP_AUTHORIZATION="Token b")) == "answered"
+
+
+@pytest.mark.parametrize(
+    ("remote", "forwarded", "found"),
+    [
+        ("203.0.113.9", "1.2.3.4", "203.0.113.9"),  # a stranger's word counts for nothing
+        ("10.0.0.1", "1.2.3.4", "1.2.3.4"),
+        ("10.0.0.1", "9.9.9.9, 1.2.3.4, 10.0.0.7", "1.2.3.4"),  # what a client wrote is passed over
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("", "1.2.3.4", "1.2.3.4"),
+    ],
+)
+def test_addresses_are_those_that_trusted_proxies_name(settings, remote, forwarded, found):
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8"]
+    security._is_trusted.cache_clear()
+    request = RequestFactory().get("/", REMOTE_ADDR=remote, HTTP_X_FORWARDED_FOR=forwarded)
+    assert client_address(request) == found
+    security._is_trusted.cache_clear()
+
+
+@pytest.mark.django_db
+def test_links_never_reach_the_log(client, caplog):
+    secret = "Abc_def-ghijklmnop0123456789"
+    caplog.handler.addFilter(HideSecrets())
+    with caplog.at_level(logging.DEBUG):
+        client.delete(f"/sign-in/{secret}/")
+        client.put(f"/invitations/{secret}/")
+    assert "sign-in" in caplog.text
+    assert secret not in caplog.text
+
+
+@pytest.mark.django_db
+def test_tokens_may_send_files(client, project, ada):
+    from django.utils import timezone
+
+    secret = create_token(user=ada, name="n", scope="manage", now=timezone.now()).secret
+    path = f"/api/projects/{project.pk}/corpora/"
+    sent = send(client, path, 9 * 1024 * 1024, HTTP_AUTHORIZATION=f"Token {secret}")
+    assert sent.status_code != 413

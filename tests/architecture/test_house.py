@@ -1,0 +1,157 @@
+"""The rules of the house hold for the product, and each of them can fail."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import house
+
+ROOT = Path(__file__).resolve().parents[2]
+SQL_PLACES = ("annotation/queue/store.py", "annotation/archive/")
+SQL_OF_ITS_OWN = {"annotation/management/server.py": "an advisory lock, which the ORM has not"}
+
+
+def test_annotation_never_imports_analysis():
+    assert house.imports_of(ROOT, "annotation", ("analysis",)) == []
+
+
+def test_rooms_need_each_other_in_one_direction():
+    edges = house.room_edges(ROOT, "annotation")
+    assert len(edges) > 30
+    for group in house.cycles(edges):
+        within = {e: edges[e] for e in edges if set(e) <= set(group)}
+        pytest.fail(f"{group} need each other: {within}")
+
+
+def test_no_module_lies_loose_beside_the_rooms():
+    loose = {path.stem for path in (ROOT / "annotation").glob("*.py")}
+    assert loose == {"__init__", "apps", "bridge", "errors"}
+
+
+def test_nobody_needs_the_wiring():
+    edges = house.room_edges(ROOT, "annotation")
+    assert [edge for edge in edges if edge[1] in house.WIRING] == []
+
+
+def test_pages_views_forms_and_selectors_never_write():
+    assert house.writes(ROOT, "annotation") == []
+
+
+def test_sql_is_written_in_two_places():
+    found = house.raw_sql(ROOT, "annotation", SQL_PLACES)
+    files = {line.split(":")[0] for line in found}
+    assert files == set(SQL_OF_ITS_OWN), found
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Return a function that writes a small house of rooms."""
+
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / "annotation" / f"{name.replace('__', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import analysis",
+        "from analysis.methods import forecast",
+        "def page():\n    from analysis.web.pages import studies",
+        "if TYPE_CHECKING:\n    import analysis.sweep",
+        "run('analysis.insights.jobs.compute')",
+    ],
+)
+def test_an_import_of_the_app_above_is_found_wherever_it_stands(build, line):
+    root = build(rounds__pages=line)
+    assert len(house.imports_of(root, "annotation", ("analysis",))) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from annotation.rounds.services import launch",
+        "from annotation.rounds import services",
+        "from annotation import rounds",
+        "from ..rounds import services",
+        "def submit():\n    import annotation.rounds.services",
+        "later('annotation.rounds.services.launch')",
+    ],
+)
+def test_a_cycle_between_rooms_is_found_by_every_kind_of_import(build, line):
+    root = build(
+        rounds__services="from annotation.projects.services import rename",
+        projects__services="from annotation.queue.asks import put_asks",
+        queue__asks=line,
+        jobs__services="from annotation.queue.asks import put_asks",
+    )
+    assert house.cycles(house.room_edges(root, "annotation")) == [["projects", "queue", "rounds"]]
+
+
+def test_rooms_in_one_direction_make_no_cycle_and_neither_does_the_wiring(build):
+    root = build(
+        web__urls="from annotation.queue import api",
+        web__frame="",
+        queue__api="from annotation.web.frame import render\nfrom annotation.queue import asks",
+        queue__asks="from annotation.models import Ask",
+        models__queue="",
+    )
+    edges = house.room_edges(root, "annotation")
+    assert set(edges) == {("urls", "queue"), ("queue", "web"), ("queue", "models")}
+    assert house.cycles(edges) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Lease.objects.create(ask=1)",
+        "lease.save()",
+        "lease.save(update_fields=['state'])",
+        "project.tasks.all().delete()",
+        "Lease.objects.filter(pk=1).update(state='live')",
+        "leases.update(state='live')",
+        "Ask.objects.bulk_create(rows)",
+        "project.memberships.add(member)",
+        "project.memberships.set([])",
+        "Lease.objects.get_or_create(pk=1)",
+        "connection.cursor()",
+        "cursor.execute('DELETE FROM annotation_lease')",
+        "Lease.objects.raw('UPDATE annotation_lease SET state = 1 RETURNING *')",
+    ],
+)
+@pytest.mark.parametrize(
+    "module", ["queue__api", "queue__pages", "queue__selectors", "adjudication__agreement_pages"]
+)
+def test_a_write_behind_a_door_is_found(build, line, module):
+    root = build(**{module: f"def view(request):\n    {line}"})
+    assert len(house.writes(root, "annotation")) == 1
+
+
+def test_services_write_and_doors_may_fill_sets_and_dicts(build):
+    root = build(
+        queue__services="Lease.objects.create(ask=1)",
+        queue__pages="context.update({'a': 1})\nnames.add('x')\nform.add_error(None, 'x')",
+    )
+    assert house.writes(root, "annotation") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "with connection.cursor() as cursor:\n    pass",
+        "cursor.executemany('INSERT INTO a VALUES (1)', [])",
+        "connection.connection.execute('SELECT 1')",
+        "Ask.objects.raw('SELECT 1')",
+        "Ask.objects.extra(where=['1 = 1'])",
+        "Ask.objects.annotate(x=RawSQL('SELECT 1', []))",
+    ],
+)
+def test_sql_outside_its_places_is_found(build, line):
+    root = build(rounds__services=line, queue__store=line, archive__bulk=line)
+    found = house.raw_sql(root, "annotation", SQL_PLACES)
+    assert {place.split(":")[0] for place in found} == {"annotation/rounds/services.py"}

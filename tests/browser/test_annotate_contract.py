@@ -1,0 +1,124 @@
+"""Every kind of task keeps the same promises in the browser, also one made of a single file."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from mtl_engine.kinds import KINDS
+from tests.browser.annotate_fixtures import Given, script_page, start, submitted, suggestion
+
+NAMES = [kind.name for kind in KINDS.annotated()]
+
+HERE = Path(__file__).parent
+STARS = (HERE / "stars.js").read_text()
+TOKENS = "Aurelia docked at Brask Quay .".split()
+LABELS = {
+    "spans": ["VESSEL", "PLACE"],
+    "tags": ["NOUN", "VERB"],
+    "classes": ["Arrival", "Delay"],
+    "multiclasses": ["Fog", "Arrival", "Delay"],
+    "tree": ["obl", "root"],
+    "relations": ["near", "at"],
+    "stars": ["1", "2", "3", "4", "5"],
+}
+ANSWERS: dict[str, Any] = {
+    "spans": [[0, 1, "VESSEL"], [3, 5, "PLACE"]],
+    "tags": ["NOUN", "VERB", "NOUN", "NOUN", "NOUN", "NOUN"],
+    "classes": "Arrival",
+    "multiclasses": ["Arrival", "Delay"],
+    "tree": [[2, "obl"], [0, "root"], [5, "obl"], [5, "obl"], [2, "obl"], [2, "obl"]],
+    "relations": [[0, 1, 3, 5, "at"]],
+    "stars": "4",
+}
+OTHERS: dict[str, Any] = {
+    "spans": [[2, 5, "PLACE"]],
+    "tags": ["VERB"] * 6,
+    "classes": "Delay",
+    "multiclasses": ["Fog"],
+    "tree": [[5, "obl"], [1, "obl"], [5, "obl"], [5, "obl"], [0, "root"], [2, "obl"]],
+    "relations": [[0, 1, 3, 5, "near"]],
+    "stars": "2",
+}
+
+
+@pytest.fixture(scope="module")
+def promises(browser):
+    """A page with all kinds, that of the test among them, and the contract."""
+    files = {
+        "annotation/annotate/kinds/stars.js": STARS,
+        "contract.js": (HERE / "contract.js").read_text(),
+    }
+    yield from script_page(browser, (*NAMES, "stars"), files)
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "stars"])
+def test_a_kind_keeps_every_promise(promises, kind):
+    names = ["spans", kind] if kind == "relations" else [kind]
+    broken = promises.evaluate(
+        "async (sample) => (await import('/contract.js')).brokenPromises(sample)",
+        {
+            "kind": kind,
+            "tasks": [_task(name) for name in names],
+            "tokens": TOKENS,
+            "answers": {name: ANSWERS[name] for name in names},
+            "other": OTHERS[kind],
+            "label": LABELS[kind][0],
+        },
+    )
+    assert broken == []
+
+
+def _task(kind: str) -> dict[str, Any]:
+    labels = [{"name": name, "colour": i, "key": ""} for i, name in enumerate(LABELS[kind])]
+    parent = "spans" if kind == "relations" else None
+    return {"name": kind, "kind": kind, "parent": parent, "labels": labels, "is_nested": False}
+
+
+def test_a_kind_that_the_page_does_not_know_is_named(promises):
+    message = promises.evaluate(
+        """async () => {
+          const { kindOf } = await import("/annotation/annotate/kinds/index.js");
+          try { kindOf({ kind: "moons" }); } catch (error) { return error.message; }
+        }"""
+    )
+    assert message.startswith("No task kind 'moons'. Known: spans, tags, classes,")
+
+
+def test_a_kind_of_one_file_is_drawn_answered_and_submitted(make_queue, open_page):
+    tasks = [{"name": "Rating", "kind": "classes", "labels": LABELS["stars"]}]
+    guess = suggestion("4", 0.6, [{"value": "4", "confidence": 0.6, "others": []}])
+    queue = make_queue([Given(TOKENS, {"Rating": guess}), Given(["Fog", "."])], tasks=tasks)
+    page = open_page(queue.annotator)
+    _serve_stars(page)
+    hands = start(page, queue, "Aurelia")
+    rating = page.get_by_role("radiogroup", name="Labels of Rating")
+    expect(rating.locator("[data-state=suggested]")).to_have_attribute("data-label", "4")
+    detail = page.locator("#detail")
+    hands.press(".")
+    expect(detail).to_contain_text("suggested rating")
+    expect(detail).to_contain_text("★★★★")
+    hands.press("x")
+    expect(page.locator("#task-bars")).to_contain_text("choose one")
+    hands.press("Control+z", ".", "a")
+    expect(rating.get_by_role("radio", checked=True)).to_have_attribute("data-label", "4")
+    hands.press("5")
+    assert submitted(page, queue, lambda: hands.press("Enter")) == {"Rating": "5"}
+
+
+def _serve_stars(page: Any) -> None:
+    """Let the page believe that its task is one of stars, and serve the kind's script."""
+
+    def document(route):
+        response = route.fetch()
+        body = response.text().replace('"kind": "classes"', '"kind": "stars"')
+        tag = re.search(r'<script type="module" src="([^"]+/kinds/)classes[^"]*"></script>', body)
+        stars = f'<script type="module" src="{tag[1]}stars.js"></script>'
+        route.fulfill(response=response, body=body.replace(tag[0], tag[0] + stars))
+
+    page.route("**/annotate/", document)
+    page.route(
+        "**/kinds/stars.js", lambda route: route.fulfill(body=STARS, content_type="text/javascript")
+    )

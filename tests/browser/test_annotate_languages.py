@@ -1,0 +1,74 @@
+"""Languages of the annotate page: nothing that is shown escapes the catalogues."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.annotate_fixtures import Given, start, suggestion
+from tests.marked_language import escaped, marked_language
+
+LONG = [f"χώρος.{letter}" for letter in "αβγδεζηθικλμνξοπρστυφχψω"]
+TASKS = [
+    {"name": "Ονόματα", "kind": "spans", "labels": ["ΤΟΠΟΣ", "ΠΛΟΙΟ"]},
+    {"name": "Θέμα", "kind": "classes", "labels": ["άφιξη", "καθυστέρηση"]},
+    {"name": "Λέξεις", "kind": "tags", "labels": ["ουσ", "ρήμα"]},
+    {"name": "Δέντρο", "kind": "tree", "labels": ["υποκ", "αντικ"]},
+    {"name": "Σχέσεις", "kind": "relations", "parent": "Ονόματα", "labels": ["στο"]},
+    {"name": "Πολλά", "kind": "multiclasses", "labels": ["α", "β"]},
+    {"name": "Μακρύ", "kind": "spans", "labels": LONG},
+]
+SUGGESTED = {
+    "Ονόματα": suggestion([[0, 1, "ΠΛΟΙΟ"]], 0.6, []),
+    "Δέντρο": suggestion([[2, "υποκ"], [0, "αντικ"], [2, "αντικ"]], 0.6, []),
+}
+TEXTS = """() => {
+    const texts = [document.title];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+        if (!node.parentElement.closest("script, style, kbd, .avatar")) texts.push(node.data);
+    for (const node of document.body.querySelectorAll("*"))
+        for (const name of ["aria-label", "title", "placeholder", "alt"])
+            if (node.hasAttribute(name)) texts.push(node.getAttribute(name));
+    return texts;
+}"""
+
+
+@pytest.fixture
+def marked(settings):
+    with marked_language(settings) as code:
+        yield code
+
+
+def test_no_text_of_the_annotate_page_escapes_the_catalogues(
+    make_queue, open_page, live_server, marked
+):
+    words = "Αυρηλία φτάνει λιμάνι".split()
+    queue = make_queue(
+        [Given(words, suggestions=SUGGESTED), Given(words)], tasks=TASKS, name="Λιμάνι"
+    )
+    page = open_page(queue.annotator)
+    page.context.add_cookies([{"name": "language", "value": marked, "url": live_server.url}])
+    hands = start(page, queue, "Αυρηλία")
+    found = set()
+
+    def look(*keys):
+        hands.press(*keys)
+        found.update(escaped(page.evaluate(TEXTS), queue.annotator.username, "test"))
+
+    look()
+    look(".")  # a suggestion
+    look("Escape", "End", "Backspace")  # refused
+    for _ in TASKS:
+        look("Tab")
+        look("Shift+ArrowRight", "/")
+        look("Escape", "Escape")
+    for key in ("F2", "f", "F4", "Control+ ", "?"):
+        look(key)
+        hands.press("Escape")
+    look("Control+Enter")
+    hands.press("Escape")
+    for key in ("F8", "F9"):
+        hands.press(key)
+        expect(page.locator("#drawer h2")).not_to_contain_text("Loading")
+        look()
+        hands.press("Escape")
+    assert found == set()
