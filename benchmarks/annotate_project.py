@@ -3,9 +3,11 @@
 Run as a process of its own, so that it uses the database of the benchmark's server.
 """
 
+import io
 import json
 import os
 import random
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,15 +26,15 @@ def main() -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0, interactive=False)
-    print(json.dumps(make_projects()))
+    print(json.dumps(make_projects(*sys.argv[1:2] or [None])))
 
 
-def make_projects() -> dict[str, Any]:
+def make_projects(folder: str | None) -> dict[str, Any]:
     """Return a session of the annotator, and id and right answers of each project."""
     from django.contrib.auth import get_user_model
 
     from annotation.demo.grammar import sentences
-    from annotation.demo.projects import NEWS_DESK
+    from annotation.demo.services import NEWS_DESK
 
     annotator = get_user_model().objects.create_user("ilse")
     demo = list(sentences(NEWS_DESK.templates, N_REFERENCE + N_CYCLES, seed=NEWS_DESK.seed))
@@ -46,18 +48,74 @@ def make_projects() -> dict[str, Any]:
     projects = {
         "blank": (tokens[reference], [{}] * N_REFERENCE, gold[reference]),
         "suggested": (tokens[reference], guesses, gold[reference]),
+        "right": (tokens[reference], gold[reference], gold[reference]),
         "cycles": (tokens[N_REFERENCE:], gold[N_REFERENCE:], gold[N_REFERENCE:]),
         "long-60": ([long[0][0]] * 2, [long[0][1]] * 2, [{}] * 2),
         "long-200": ([long[1][0]] * 2, [long[1][1]] * 2, [{}] * 2),
     }
+    made = {
+        name: {"id": _make(name, annotator, NEWS_DESK.spec, *rows), "gold": rows[2],
+               "suggestions": rows[1], "tokens": rows[0]}
+        for name, rows in projects.items()
+    }  # fmt: skip
+    _widen(made["long-60"]["id"])
     return {
         "session": _session(annotator),
-        "projects": {
-            name: {"id": _make(name, annotator, NEWS_DESK.spec, *rows), "gold": rows[2],
-                   "suggestions": rows[1], "tokens": rows[0]}
-            for name, rows in projects.items()
-        },
-    }  # fmt: skip
+        "projects": made | (make_atis(annotator, folder) if folder else {}),
+    }
+
+
+def make_atis(annotator: Any, folder: str) -> dict[str, Any]:
+    """Return two projects of ATIS: 500 sentences are labelled, 20 others are asked."""
+    from django.core.management import call_command
+    from django.utils import timezone
+
+    from annotation.models import Gold, Membership, Project, Role, Suggestion
+    from annotation.projects.services import create_project
+    from annotation.queue.asks import AskRow, put_asks
+
+    tasks = [{"name": "slots", "kind": "spans", "open": True},
+             {"name": "intent", "kind": "classes", "open": True}]  # fmt: skip
+    made = {}
+    for name in ("atis", "atis-right"):
+        project: Project = create_project(spec={"name": name, "tasks": tasks})
+        Membership.objects.create(project=project, user=annotator, role=Role.ANNOTATOR)
+        for part in ("dev", "test"):
+            call_command("import_corpus", name, f"{folder}/{part}.conll", "--format", "slu",
+                         "--labels", "gold", "--new-labels", "take", "--skip-bad",
+                         "--name", part, stdout=io.StringIO(), stderr=io.StringIO())  # fmt: skip
+        asked = list(project.sentences.filter(corpus__name="test").order_by("id")[:400:20])
+        rows = Gold.objects.filter(sentence__in=asked)
+        gold: dict[int, dict[str, Any]] = {sentence.pk: {} for sentence in asked}
+        for sentence, task, task_id, value in rows.values_list(
+            "sentence_id", "task__name", "task_id", "value"
+        ):
+            gold[sentence][task] = value
+            if name == "atis-right":
+                Suggestion.objects.create(sentence_id=sentence, task_id=task_id, value=value,
+                                          confidence=0.9, source="benchmark",
+                                          created_at=timezone.now())  # fmt: skip
+        Gold.objects.filter(sentence__corpus__name="test", sentence__project=project).delete()
+        put_asks(project=project, round=None,
+                 rows=[AskRow(sentence.pk, ["slots", "intent"]) for sentence in asked])  # fmt: skip
+        answers = [gold[sentence.pk] for sentence in asked]
+        made[name] = {
+            "id": project.pk,
+            "gold": answers,
+            "suggestions": answers if name == "atis-right" else [{}] * len(asked),
+            "tokens": [sentence.tokens for sentence in asked],
+        }
+    return made
+
+
+def _widen(project_id: int) -> None:
+    """Give the entities of a project 80 labels."""
+    from annotation.models import Task
+    from annotation.projects.labels import add_labels
+
+    task = Task.objects.get(project=project_id, name="Entities")
+    names = [f"group{i % 8}.kind{i}" for i in range(80 - task.labels.count())]
+    add_labels(task=task, names=names)
 
 
 def guess(gold: Mapping[str, Any], tokens: Sequence[str], seed: int) -> dict[str, Any]:
@@ -110,8 +168,9 @@ def _make(
 
     from annotation.demo.grammar import written
     from annotation.models import Corpus, Membership, Role, Sentence, Suggestion
-    from annotation.services.asking import ask_everything
-    from annotation.services.projects import add_labels, create_project
+    from annotation.projects.labels import add_labels
+    from annotation.projects.services import create_project
+    from annotation.queue.asks import ask_everything
 
     project = create_project(spec={**spec, "name": name})
     Membership.objects.create(project=project, user=annotator, role=Role.ANNOTATOR)

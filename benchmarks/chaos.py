@@ -1,11 +1,12 @@
 """Kills the web server under load and proves that nothing was lost, doubled or left over.
 
-    python -m benchmarks.chaos [--kills 20] [--database sqlite|postgres|both]
+    python -m benchmarks.chaos [--kills 20] [--database sqlite|postgres|both] [--beside]
 
 Eight clients drain a queue that wants two answers a sentence while workers, or master and workers,
 are killed with SIGKILL and started again. Clients repeat what was not answered, and sometimes what
-was. Exits with status 1 and the list of broken promises if there are any; a run of 20 kills or
-more on both databases writes benchmarks/results/chaos.md.
+was. With --beside, imports, rounds, decisions, label changes and backups go on in a second project,
+and their worker is killed too. Exits with status 1 and the list of broken promises if there are
+any; a run of 20 kills or more on both databases writes benchmarks/results/chaos.md.
 """
 
 import argparse
@@ -22,12 +23,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.client import ApiError, Client
+from benchmarks.chaos_beside import Beside, left_over
 from benchmarks.chaos_table import Outcome, table
 from benchmarks.databases import postgres_database
 from benchmarks.history import History, Sent, Served, Stored, violations
 from benchmarks.queue_project import ANSWERS
 from benchmarks.web_server import ROOT, WebServer
+from tandem_client import ApiError, Client
 
 RESULTS = ROOT / "benchmarks" / "results" / "chaos.md"
 PATIENCE = 60.0  # seconds a client goes on retrying
@@ -48,6 +50,8 @@ class Chaos:
     kills: list[str] = field(default_factory=list)
     n_acknowledged: int = 0
     stored: Stored = field(default_factory=lambda: Stored((), ()))
+    has_beside: bool = False
+    beside: Beside | None = None
 
     def run(self) -> list[str]:
         """Drain the queue under fire; return the broken promises."""
@@ -55,6 +59,9 @@ class Chaos:
             sentences=self.n_sentences, annotators=self.n_clients, overlap=self.overlap
         )
         self.server.start()
+        if self.has_beside:
+            self.beside = Beside(self.server, self.seed)
+            self.beside.start(made)
         try:
             clients = [
                 threading.Thread(target=self._work, args=(made["project"], i, token))
@@ -66,9 +73,16 @@ class Chaos:
             for client in clients:
                 client.join()
         finally:
+            if self.beside:
+                self.beside.stop()
             self.server.kill_all()
-        self.stored = Stored.from_rows(json.loads(self.server.run("benchmarks.queue_contents")))
-        return violations(self.history, self.stored, is_drained=True)
+        broken = []
+        if self.beside:
+            broken = [*self.beside.errors, *left_over(self.server)]
+        project = str(made["project"])
+        rows = json.loads(self.server.run("benchmarks.queue_contents", project))
+        self.stored = Stored.from_rows(rows)
+        return [*violations(self.history, self.stored, is_drained=True), *broken]
 
     def _work(self, project: int, number: int, token: str) -> None:
         """Answer until nothing is left."""
@@ -78,13 +92,18 @@ class Chaos:
         person = f"annotator-{number}"
         try:
             while (lease := client.next(project)) is not None:
-                ask = lease.described["ask"]
+                ask = lease["ask"]
                 self.history.served.append(Served(person, ask["id"], ask["rank"]))
                 topic = rng.choice(["travel", "other"])
                 key = f"{person}-{ask['id']}"
                 receipts: tuple[int, ...] = ()
                 for _ in range(2 if rng.random() < REPEATED else 1):
-                    receipt = client.submit(lease, {**ANSWERS, "Topic": topic}, key=key)
+                    receipt = client.submit(
+                        lease["id"],
+                        token=lease["token"],
+                        answers={**ANSWERS, "Topic": topic},
+                        key=key,
+                    )
                     receipts += (receipt["submission"],)
                 self.history.sent.append(Sent(person, ask["id"], key, topic, receipts))
                 self.n_acknowledged += 1
@@ -103,11 +122,15 @@ class Chaos:
             while self.n_acknowledged < due and any(client.is_alive() for client in clients):
                 time.sleep(0.002)
             time.sleep(rng.uniform(0, 0.05))
-            self._kill("all" if rng.random() < 0.4 else "worker", rng)
+            what = "all" if rng.random() < 0.4 else "worker"
+            is_jobs = self.beside is not None and rng.random() < 0.3
+            self._kill("jobs" if is_jobs else what, rng)
 
     def _kill(self, what: str, rng: random.Random) -> None:
         workers = self.server.pids()[1:]
-        if what == "worker" and workers:
+        if what == "jobs" and self.beside is not None:
+            self.beside.kill_worker()
+        elif what == "worker" and workers:
             with suppress(ProcessLookupError):
                 os.kill(rng.choice(workers), signal.SIGKILL)
         else:
@@ -116,7 +139,9 @@ class Chaos:
         self.kills.append(what)
 
 
-def run_on(database: str, *, n_sentences: int, n_kills: int, seed: int) -> Outcome:
+def run_on(
+    database: str, *, n_sentences: int, n_kills: int, seed: int, has_beside: bool = False
+) -> Outcome:
     """Return how one run on a fresh database went."""
     with tempfile.TemporaryDirectory() as home, postgres_database(database == "postgres") as url:
         chaos = Chaos(
@@ -124,10 +149,13 @@ def run_on(database: str, *, n_sentences: int, n_kills: int, seed: int) -> Outco
             n_sentences=n_sentences,
             n_kills=n_kills,
             seed=seed,
+            has_beside=has_beside,
         )
         start = time.monotonic()
         broken = chaos.run()
         seconds = time.monotonic() - start
+        if chaos.beside:
+            print(f"beside on {database}: {dict(chaos.beside.done)}", flush=True)
     return Outcome(database, chaos.kills, chaos.history, chaos.stored, broken, seconds)
 
 
@@ -138,12 +166,17 @@ def main() -> int:
     parser.add_argument("--sentences", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    parser.add_argument("--beside", action="store_true", help="imports, rounds, backups as well")
     options = parser.parse_args()
     is_both = options.database == "both"
     outcomes = []
     for name in ["sqlite", "postgres"] if is_both else [options.database]:
         outcome = run_on(
-            name, n_sentences=options.sentences, n_kills=options.kills, seed=options.seed
+            name,
+            n_sentences=options.sentences,
+            n_kills=options.kills,
+            seed=options.seed,
+            has_beside=options.beside,
         )
         print(outcome.row, flush=True)
         print("".join(f"  {line}\n" for line in outcome.broken[:20]), end="", flush=True)

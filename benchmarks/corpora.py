@@ -90,8 +90,8 @@ def set_up() -> None:
 
 def small_part() -> dict[str, Any]:
     """Return the CPU seconds of importing and exporting 10,000 sentences, the least of runs."""
-    from annotation.services.exporting import export_corpus
-    from annotation.services.importing import import_corpus
+    from annotation.corpora.exports import export_corpus
+    from annotation.corpora.imports import import_corpus
 
     project = project_with_owner()
     seconds: dict[str, float] = {}
@@ -131,9 +131,8 @@ def large_part(n_sentences: int) -> dict[str, Any]:
     from django.test import Client
     from django.urls import reverse
 
-    from annotation.selectors.corpora import browse_sentences, place_of_number
-    from annotation.selectors.sentence_filter import SentenceFilter
-    from annotation.services.importing import import_corpus
+    from annotation.corpora.imports import import_corpus
+    from annotation.corpora.selectors import SentenceFilter, browse_sentences, place_of_number
 
     project = project_with_owner()
     before = peak_megabytes()
@@ -188,7 +187,7 @@ def project_with_owner() -> Any:
     """Return an empty project with an owner who may browse it."""
     from django.contrib.auth import get_user_model
 
-    from annotation.services.projects import create_project
+    from annotation.projects.services import create_project
 
     users = get_user_model().objects
     owner = users.filter(username="bench").first() or users.create_user("bench")

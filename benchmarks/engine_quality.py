@@ -3,8 +3,10 @@
 python -m benchmarks.engine_quality --dataset atis --seeds 0 1 2 --results FILE.jsonl
 
 Each run trains on a random sample drawn with its seed, chooses the epoch on random development
-sentences and is scored once on the same test sentences for all runs. Finished runs are appended to
-the results file, and are not run again; ``--report`` prints the table of a results file.
+sentences and is scored once on all test sentences, with the engine's own settings. Finished runs
+are appended to the results file, and are not run again; ``--report`` prints the table of a results
+file. Settings are tuned with ``--set training.batch_words=96 --score-on dev``, which scores on dev
+sentences that the training has not seen and never looks at the test sentences.
 """
 
 import argparse
@@ -36,15 +38,13 @@ class Protocol:
 
     n_train: int
     n_dev: int
-    n_test: int
-    smoothing: float
-    training: dict[str, Any]
 
 
 PROTOCOLS = {
-    "atis": Protocol(500, 100, 893, 0.1, {}),
-    "ewt_ner": Protocol(1250, 200, 400, 0.2, {"head_factor": 5.0, "epochs": 6}),
-    "scierc": Protocol(600, 150, 300, 0.1, {"epochs": 8}),
+    "atis": Protocol(500, 100),
+    "mtod_en": Protocol(300, 100),
+    "ewt_ner": Protocol(1250, 200),
+    "scierc": Protocol(600, 150),
 }
 MODELS = ("ST", "SMT", "CMT")
 LOSSES = ("CE", "LS")
@@ -60,10 +60,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--models", choices=MODELS, nargs="+", default=MODELS)
     parser.add_argument("--losses", choices=LOSSES, nargs="+", default=LOSSES)
-    parser.add_argument("--frozen-layers", type=int, default=2)
+    parser.add_argument("--train", type=int, help="sentences to learn from, not the protocol's")
+    parser.add_argument("--frozen-layers", type=int, default=0)
+    parser.add_argument("--lora-rank", type=int, default=0)
     parser.add_argument("--encoder", choices=["transformer", "tiny"], default="transformer")
     parser.add_argument("--limit", type=int, help="sentences of each split, for a quick try")
-    parser.add_argument("--epochs", type=int, help="instead of the protocol's")
+    parser.add_argument("--epochs", type=int, help="instead of as many as suit the words")
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=JSON")
+    parser.add_argument("--score-on", choices=["test", "dev"], default="test")
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
@@ -78,7 +82,10 @@ def run_missing(arguments: argparse.Namespace) -> None:
     """Run each combination that the results file does not have yet, and append it."""
     splits, tasks = read_dataset(arguments.dataset, arguments.data)
     for seed in arguments.seeds:
-        sample = draw(splits, PROTOCOLS[arguments.dataset], seed, arguments.limit)
+        sample = draw(splits, protocol(arguments), seed, arguments.limit)
+        if arguments.score_on == "dev":
+            all_dev = draw({**splits, "test": splits["dev"]}, protocol(arguments), seed, None)
+            sample["test"] = unseen(all_dev["test"], sample["dev"])
         for loss in arguments.losses:
             for model in arguments.models:
                 key = {
@@ -87,7 +94,10 @@ def run_missing(arguments: argparse.Namespace) -> None:
                     "model": model,
                     "loss": loss,
                     "frozen_layers": arguments.frozen_layers,
+                    "lora_rank": arguments.lora_rank,
                     "seed": seed,
+                    **({"set": arguments.set} if arguments.set else {}),
+                    **({"scored_on": "dev"} if arguments.score_on == "dev" else {}),
                 }
                 if any(key.items() <= row.items() for row in read_results(arguments.results)):
                     continue
@@ -96,11 +106,17 @@ def run_missing(arguments: argparse.Namespace) -> None:
                     file.write(json.dumps(row) + "\n")
 
 
+def protocol(arguments: argparse.Namespace) -> Protocol:
+    """Return how a dataset is used."""
+    usual = PROTOCOLS[arguments.dataset]
+    return Protocol(arguments.train or usual.n_train, usual.n_dev)
+
+
 def draw(
     splits: dict[str, list[Example]], protocol: Protocol, seed: int, limit: int | None
 ) -> dict[str, list[Example]]:
     """Return this seed's training and dev sentences, and the test sentences of all seeds."""
-    sizes = {"train": protocol.n_train, "dev": protocol.n_dev, "test": protocol.n_test}
+    sizes = {"train": protocol.n_train, "dev": protocol.n_dev, "test": len(splits["test"])}
     sample = {}
     for number, (name, size) in enumerate(sizes.items()):
         rng = np.random.default_rng([0 if name == "test" else seed, number])
@@ -109,23 +125,31 @@ def draw(
     return sample
 
 
+def unseen(dev: Sequence[Example], used: Sequence[Example]) -> list[Example]:
+    """Return the first 400 dev sentences that were not used."""
+    known = {id(example) for example in used}
+    return [example for example in dev if id(example) not in known][:400]
+
+
 def settings(arguments: argparse.Namespace, model: str, loss: str, seed: int) -> EngineConfig:
     """Return the configuration of one run."""
-    protocol = PROTOCOLS[arguments.dataset]
-    training = {
-        **protocol.training,
-        "seed": seed,
-        "label_smoothing": protocol.smoothing if loss == "LS" else 0.0,
+    training = {"seed": seed, "epochs": arguments.epochs or 0}
+    if loss == "CE":
+        training["label_smoothing"] = 0.0
+    values: dict[str, dict[str, Any]] = {
+        "encoder": {
+            "kind": arguments.encoder,
+            "frozen_layers": arguments.frozen_layers,
+            "lora_rank": arguments.lora_rank,
+        },
+        "model": {"architecture": model},
+        "training": training,
     }
-    if arguments.epochs:
-        training["epochs"] = arguments.epochs
-    return EngineConfig.from_dict(
-        {
-            "encoder": {"kind": arguments.encoder, "frozen_layers": arguments.frozen_layers},
-            "model": {"architecture": model},
-            "training": training,
-        }
-    )
+    for assignment in arguments.set:
+        key, value = assignment.split("=", 1)
+        section, name = key.split(".", 1)
+        values[section][name] = json.loads(value)
+    return EngineConfig.from_dict(values)
 
 
 def run(
@@ -183,11 +207,11 @@ def read_results(path: Path) -> list[dict[str, Any]]:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Return Markdown tables: all seeds' main scores and overconfidence errors, and their mean."""
-    parts = dict.fromkeys((row["dataset"], row["n"], row["frozen_layers"]) for row in rows)
-    return "\n".join(
-        _part([row for row in rows if (row["dataset"], row["n"], row["frozen_layers"]) == part])
-        for part in parts
-    )
+    keys = ("dataset", "n", "frozen_layers", "lora_rank")
+    parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        parts.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return "\n".join(_part(some) for some in parts.values())
 
 
 def _part(rows: Sequence[dict[str, Any]]) -> str:
@@ -198,7 +222,8 @@ def _part(rows: Sequence[dict[str, Any]]) -> str:
     frozen = first["frozen_layers"]
     lines = [
         f"\n{first['dataset']}, n = {first['n']}, "
-        + ("nothing frozen" if frozen < 0 else f"{frozen} layers frozen"),
+        + ("nothing frozen" if frozen < 0 else f"embeddings and {frozen} layers frozen")
+        + (f", LoRA of rank {first['lora_rank']}" if first["lora_rank"] else ""),
         "",
         f"| model | loss | {' | '.join(heads)} | CPU s |",
         "|---|---|" + "---|---|" * len(tasks) + "---|",

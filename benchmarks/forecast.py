@@ -21,7 +21,7 @@ from typing import Any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from analysis.forecast import Hindcast, hindcasts
+from analysis.methods.forecast import Hindcast, hindcasts
 
 RESULTS = Path(__file__).parent / "results"
 CURVES = RESULTS / "forecast_curves.jsonl"
@@ -59,8 +59,8 @@ def read_rows() -> list[Row]:
 
 def missing_rows(found: Sequence[Row]) -> Iterator[Row]:
     """Yield the scores of every training that is not there yet."""
-    from analysis.kinds.corpus_files import read_corpus
-    from analysis.kinds.data_files import data_file
+    from analysis.data.corpora import read_corpus
+    from analysis.data.files import data_file
 
     with tempfile.TemporaryDirectory(prefix="tandem-forecast-") as cache:
         for name, (train_file, test_file, format, tasks) in CORPORA.items():

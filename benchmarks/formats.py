@@ -17,23 +17,24 @@ from collections.abc import Callable, Iterator
 from annotation.formats import (
     ExportRecord,
     Format,
-    LayerSpec,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
     formats,
+    layer_spec,
 )
 from annotation.formats.offsets import join_tokens
+from mtl_engine.kinds import TaskSpec
 
 N_TOKENS = 13
 RUNS = 5
 WORDS = "the flight from boston to denver leaves on monday morning at nine o'clock sharp".split()
 TASKS = (
-    LayerSpec("ner", "spans"),
-    LayerSpec("pos", "tags"),
-    LayerSpec("intent", "classes"),
-    LayerSpec("tree", "tree"),
-    LayerSpec("relations", "relations", "ner"),
+    layer_spec("ner", "spans"),
+    layer_spec("pos", "tags"),
+    layer_spec("intent", "classes"),
+    layer_spec("tree", "tree"),
+    layer_spec("relations", "relations", "ner"),
 )
 
 
@@ -89,7 +90,7 @@ def _best(work: Callable[[], object]) -> float:
     return min(found)
 
 
-def _tasks(format: Format) -> tuple[LayerSpec, ...]:
+def _tasks(format: Format) -> tuple[TaskSpec, ...]:
     """The tasks that the format has places for."""
     if format.is_open:
         return tuple(task for task in TASKS if task.kind in format.kinds)

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.formulas import Formula, discover
-from analysis.formulas.published import EQUATIONS, published
-from analysis.mtl_simulation.findings import choose
+from analysis.methods.formulas import Formula, discover
+from analysis.methods.formulas.published import EQUATIONS, published
+from analysis.studies.mtl_simulation.findings import choose
 
 RESULTS = Path(__file__).parent / "results" / "formula_engines.md"
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {  # the first is the default

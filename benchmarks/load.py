@@ -1,14 +1,18 @@
 """A cheap load client: raw sockets, requests built once, no JSON parsed.
 
-    python -m benchmarks.load PORT PROJECT SECONDS [--rate N] < tokens
+    python -m benchmarks.load PORT PROJECT SECONDS [--rate N | --think S] < tokens
 
 Each annotator is a thread with its own connection. Without a rate they work as fast as they can;
 with one, cycles (next + submit) start at fixed times whether or not the server is behind, and the
-latency counts from the time a cycle should have started. Prints one JSON object.
+latency counts from the time a cycle should have started. With a think time each of them looks at
+the sentence for as long as a person does, drawn anew for each sentence, before it is submitted.
+Prints one JSON object.
 """
 
 import argparse
 import json
+import math
+import random
 import resource
 import socket
 import sys
@@ -48,6 +52,7 @@ class Annotator(threading.Thread):
 
     def run(self) -> None:
         """Take and submit until the time is over or nothing is left."""
+        self.pace.arrive()
         self.socket = socket.create_connection(("127.0.0.1", self.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for due in self.pace:
@@ -58,6 +63,7 @@ class Annotator(threading.Thread):
             if status != 200:
                 self.errors.append(f"next {status} {answer[:200]!r}")
                 continue
+            self.pace.think()
             self._submit(answer)
 
     def _submit(self, lease: bytes) -> None:
@@ -75,28 +81,46 @@ class Annotator(threading.Thread):
 
     def _request(self, request: bytes) -> tuple[int, bytes]:
         self.socket.sendall(request)
-        data = self.socket.recv(65536)
-        head, _, body = data.partition(b"\r\n\r\n")
+        data = self._receive()
         while b"\r\n\r\n" not in data:
-            data += self.socket.recv(65536)
-            head, _, body = data.partition(b"\r\n\r\n")
+            data += self._receive()
+        head, _, body = data.partition(b"\r\n\r\n")
         lower = head.lower()
         at = lower.find(b"content-length:")
         length = int(lower[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
         while len(body) < length:
-            body += self.socket.recv(65536)
+            body += self._receive()
         return int(head[9:12]), body
+
+    def _receive(self) -> bytes:
+        data = self.socket.recv(65536)
+        if not data:
+            raise ConnectionError("The server closed a connection in the middle of a request.")
+        return data
 
 
 class Pace:
     """When cycles start: at once, or at fixed times shared by all annotators."""
 
-    def __init__(self, seconds: float, rate: float | None) -> None:
+    def __init__(self, seconds: float, rate: float | None, think_seconds: float = 0.0) -> None:
         self.start = time.perf_counter() + 0.2
         self.end = self.start + seconds
         self.rate = rate
+        self.think_seconds = think_seconds
+        self.rng = random.Random(1)
         self.lock = threading.Lock()
         self.n = 0
+
+    def arrive(self) -> None:
+        """Come to work at some moment within the first think time."""
+        time.sleep(self.think_seconds * self.rng.random())
+
+    def think(self) -> None:
+        """Wait as long as a person reads and labels: log-normal around the mean."""
+        if self.think_seconds:
+            spread = 0.6
+            mean = math.log(self.think_seconds) - spread**2 / 2
+            time.sleep(self.rng.lognormvariate(mean, spread))
 
     def __iter__(self) -> "Pace":
         return self
@@ -130,8 +154,9 @@ def main() -> None:
     parser.add_argument("project", type=int)
     parser.add_argument("seconds", type=float)
     parser.add_argument("--rate", type=float)
+    parser.add_argument("--think", type=float, default=0.0, help="seconds a sentence, on average")
     options = parser.parse_args()
-    pace = Pace(options.seconds, options.rate)
+    pace = Pace(options.seconds, options.rate, options.think)
     people = [
         Annotator(options.port, options.project, token, pace) for token in sys.stdin.read().split()
     ]

@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.bandit import MTLBandit
-from analysis.bandit_study import POLICIES, Play, play
-from analysis.policies import PolicyLog, learn_policy
+from analysis.methods.policies import PolicyLog, learn_policy
+from analysis.methods.policies.bandit import MTLBandit
+from analysis.studies.bandit.games import POLICIES, Play, play
 
 N_TASKS = 8  # as in the paper
 WORLDS, SEEDS = range(10), range(3)

@@ -1,6 +1,6 @@
 """Measures the queue under load and writes benchmarks/results/queue.md.
 
-    python -m benchmarks.queue [--seconds 10] [--only speed,paced,postgres,flat]
+    python -m benchmarks.queue [--seconds 10] [--only speed,paced,people,postgres,flat]
 
 A cycle is next + submit, each a request with its own durable commit. The load comes from
 benchmarks/load.py in a process of its own on the same machine.
@@ -26,7 +26,7 @@ column. A cycle is next + submit, each a request with its own durable commit (SQ
 synchronous FULL). Peers, same cycle with 8 clients: Label Studio 1.23 2.6 cycles/s and 126 ms of
 server CPU, doccano 1.8 8-10 cycles/s and 67 ms.
 
-| run | cycles/s | next p50 / p95 ms | submit p50 / p95 ms | server CPU a cycle | client CPU | errors | resident | load |
+| run | cycles/s | next p50 / p95 ms | submit p50 / p95 ms | server CPU per cycle | client CPU | errors | resident | load |
 |---|---|---|---|---|---|---|---|---|
 """  # noqa: E501
 
@@ -37,7 +37,7 @@ class Run:
 
     name: str
     measured: dict[str, Any]
-    server_ms: float  # CPU a cycle
+    server_ms: float  # CPU per cycle
     resident_mb: float
     load: float
 
@@ -74,10 +74,11 @@ def measure(
     made: dict[str, Any],
     seconds: float,
     rate: float | None = None,
+    think: float | None = None,
 ) -> Run:
-    """Return one run with the server's CPU a cycle."""
+    """Return one run with the server's CPU per cycle."""
     before, cpu = os.getloadavg()[0], server.cpu_seconds()
-    measured = server.load(made, seconds, rate)
+    measured = server.load(made, seconds, rate, think)
     spent = server.cpu_seconds() - cpu
     run = Run(
         name, measured, 1000 * spent / max(1, measured["cycles"]), server.resident_mb(), before
@@ -110,6 +111,19 @@ def run_postgres(seconds: float) -> list[str]:
         ]
 
 
+def run_people(seconds: float) -> list[str]:
+    """Five hundred annotators who think about ten seconds over each sentence."""
+    rows = []
+    for name, is_postgres in (("SQLite", False), ("PostgreSQL", True)):
+        with (
+            postgres_database(is_postgres) as url,
+            project_server(sentences=40_000, annotators=500, database_url=url) as (server, made),
+        ):
+            title = f"{name}, 500 annotators, a sentence in 10 s each"
+            rows.append(measure(title, server, made, 4 * seconds, think=10).row)
+    return rows
+
+
 def run_flat(seconds: float) -> list[str]:
     """The same load on 10,000 and on 1,000,000 sentences, in turns."""
     with (
@@ -126,13 +140,14 @@ def run_flat(seconds: float) -> list[str]:
     return [
         *(run.row for of in runs.values() for run in of),
         "",
-        f"Server CPU a cycle at 1,000,000 sentences against 10,000 (best of 3): **{ratio:.2f}**",
+        f"Server CPU per cycle at 1,000,000 sentences against 10,000 (best of 3): **{ratio:.2f}**",
     ]
 
 
 PARTS = {
     "speed": run_speed,
     "paced": run_paced,
+    "people": run_people,
     "postgres": run_postgres,
     "flat": run_flat,
 }

@@ -1,25 +1,30 @@
-"""Prints what the queue of a database holds, as JSON, for the history checker."""
+"""Prints what the queues of a database, or of one project, hold as JSON for the checker."""
 
 import json
 import os
+import sys
 
 import django
 
 
 def main() -> None:
-    """Read asks and submissions of every project."""
+    """Read asks and submissions of every project, or of the one that is named."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     from annotation.models import Annotation, Ask, Submission
 
+    project = {"project": int(sys.argv[1])} if sys.argv[1:] else {}
+    queue = {f"queue__{name}": value for name, value in project.items()}
     topics = {
         (author, sentence): value
         for author, sentence, value in Annotation.objects.filter(task__name="Topic").values_list(
             "author__username", "sentence_id", "value"
         )
     }
-    asks = Ask.objects.values("id", "rank", "overlap", "n_answers", "n_leases", "is_open")
-    submissions = Submission.objects.values_list(
+    asks = Ask.objects.filter(**queue).values(
+        "id", "rank", "overlap", "n_answers", "n_leases", "is_open"
+    )
+    submissions = Submission.objects.filter(**project).values_list(
         "id", "annotator__username", "lease__ask_id", "key", "lease__ask__sentence_id"
     )
     print(

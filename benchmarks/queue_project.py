@@ -35,10 +35,10 @@ def make_project(
     from django.core.management import call_command
     from django.utils import timezone
 
+    from annotation.accounts.services import create_token
     from annotation.models import Membership, Role
-    from annotation.services.api_tokens import create_token
-    from annotation.services.asking import ask_everything
-    from annotation.services.projects import create_project
+    from annotation.projects.services import create_project
+    from annotation.queue.asks import ask_everything
 
     call_command("migrate", verbosity=0, interactive=False)
     users = get_user_model().objects
@@ -55,7 +55,10 @@ def make_project(
         tokens.append(
             create_token(user=user, name="load", scope="annotate", now=timezone.now()).secret
         )
-    return {"project": project.pk, "tokens": tokens}
+    beside = create_project(spec={**SPEC, "name": "Beside"}, owner=owner)
+    beside.tasks.filter(name="Topic").update(is_open=True)
+    manager = create_token(user=owner, name="beside", scope="manage", now=timezone.now()).secret
+    return {"project": project.pk, "tokens": tokens, "beside": beside.pk, "owner": manager}
 
 
 SPEC = {
@@ -80,8 +83,10 @@ ANSWERS = {
 
 def add_sentences(project: Any, n: int) -> None:
     """Give a project n sentences of fourteen words."""
-    from annotation.models import Corpus
-    from annotation.rows import run_many
+    from django.db import transaction
+
+    from annotation.archive.bulk import insert_rows
+    from annotation.models import Corpus, Sentence
 
     corpus = Corpus.objects.create(project=project, name="ferries", format="text", n_sentences=n)
     offsets, at = [], 0
@@ -91,13 +96,15 @@ def add_sentences(project: Any, n: int) -> None:
     columns = (TEXT, json.dumps(WORDS), json.dumps(offsets), len(WORDS), False, "{}")
     for start in range(0, n, 20_000):
         rows = range(start, min(start + 20_000, n))
-        run_many(_INSERT, [(project.pk, corpus.pk, i, "", "", *columns) for i in rows])
+        with transaction.atomic():
+            insert_rows(
+                Sentence,
+                COLUMNS.split(),
+                [(project.pk, corpus.pk, i, "", "", *columns) for i in rows],
+            )
 
 
-_INSERT = """
-    INSERT INTO annotation_sentence (project_id, corpus_id, position, key, document, text, tokens,
-        offsets, n_tokens, is_test, extra)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+COLUMNS = "project_id corpus_id position key document text tokens offsets n_tokens is_test extra"
 
 
 if __name__ == "__main__":

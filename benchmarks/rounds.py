@@ -27,10 +27,10 @@ SETTLED = ("labelling", "done", "failed", "cancelled")
 LAUNCH = """
 import io, json, sys, django
 django.setup()
-from annotation.demo.projects import TRAVEL_DESK, corpus_lines
-from annotation.services.importing import import_corpus
-from annotation.services.projects import create_project
-from annotation.services.rounds import launch_round
+from annotation.demo.services import TRAVEL_DESK, corpus_lines
+from annotation.corpora.imports import import_corpus
+from annotation.projects.services import create_project
+from annotation.rounds.services import launch_round
 labelled, pool, encoder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 project = create_project(spec=TRAVEL_DESK.spec)
 for first, last, labels in ((0, 2 * labelled, "gold"), (2 * labelled, 2 * labelled + pool, "none")):
@@ -41,15 +41,15 @@ for first, last, labels in ((0, 2 * labelled, "gold"), (2 * labelled, 2 * labell
     )
 config = {"encoder": encoder, "test_size": labelled, "has_control": False}
 config |= json.loads(sys.argv[4])
-print(launch_round(project=project, config=config, created_by=None).pk)
+print(launch_round(project=project, changes=config, created_by=None).pk)
 """
 AGAIN = """
 import sys, django
 django.setup()
 from annotation.models import Round
-from annotation.services.rounds import launch_round
+from annotation.rounds.services import launch_round
 last = Round.objects.get(pk=sys.argv[1])
-print(launch_round(project=last.project, config=last.config, created_by=None).pk)
+print(launch_round(project=last.project, changes=last.config, created_by=None).pk)
 """
 STATE = """
 import sys, time, django

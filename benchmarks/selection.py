@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from mtl_engine.costs import Costs, paper_costs
-from mtl_engine.selection import STRATEGIES, plan, select
+from mtl_engine.selection import STRATEGIES, TaskUnits, Units, plan, select
+from mtl_engine.selection.coverage import length_classes
 
 RESULTS = Path(__file__).parent / "results" / "selection.md"
 WEIGHTS = [0.6, 0.3, 0.1]
@@ -50,9 +51,33 @@ def prices(kind: str, n: int) -> Costs:
     return Costs(1.5 + 0.31 * costs.read + rng.random(n), 2.7 * costs.label + rng.random((n, 2)))
 
 
+def pool_units(n: int) -> tuple[Units, Costs]:
+    """Return units of slots, a tree and an intent in n sentences of 12 words, and seconds."""
+    rng = np.random.default_rng(0)
+    words = np.clip(rng.geometric(1 / 12, n), 1, 60)
+
+    def task(counts: np.ndarray, n_clusters: int, wrong: float, **options: Any) -> TaskUnits:
+        size = int(counts.sum())
+        cluster = (rng.zipf(1.3, size) % n_clusters).astype(np.int32)
+        rate = rng.beta(0.5, 0.5 / wrong, n_clusters).astype(np.float32)
+        error = np.minimum(2 * rate[cluster] * rng.random(size, np.float32), 1)
+        shape = (n_clusters, 5) if "length" in options else n_clusters
+        return TaskUnits(counts, cluster, error, rng.poisson(5, shape), **options)
+
+    units = Units(
+        (
+            task(words, 300, 0.1),
+            task(words, 100, 0.3, kappa=20.0, length=length_classes(words)),
+            task(np.ones(n, int), 60, 0.15, kappa=2.0),
+        )
+    )
+    slots = 2.0 + 2.0 * rng.poisson(0.1 * words)
+    return units, Costs(3 + 0.3 * words, np.column_stack([slots, 3.0 * words, np.full(n, 2.0)]))
+
+
 def run_case(case: Case) -> Case:
     """Return the CPU seconds (best of three; CBC: one), peak memory and outcome of one case."""
-    call = _selecting(case) if case["what"] == "select" else _planning(case)
+    call = {"select": _selecting, "plan": _planning, "cover": _covering}[case["what"]](case)
     seconds = []
     for _ in range(1 if case.get("solver") == "cbc" else 3):
         started = _cpu_seconds()
@@ -87,6 +112,26 @@ def _planning(case: Case) -> Callable[[], Case]:
     return call
 
 
+def _covering(case: Case) -> Callable[[], Case]:
+    units, costs = pool_units(case["n"])
+    pool = np.full((case["n"], 3), 0.5)
+
+    def call() -> Case:
+        found = plan(
+            pool,
+            costs,
+            case["budget"],
+            "MT-EEC",
+            decision="GREEDY",
+            rng=0,
+            units=lambda: units,
+        )
+        assert found.coverage is not None
+        return {"rows": len(found.rows), "ratio": found.coverage.ratio.round(2).tolist()}
+
+    return call
+
+
 def _cpu_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
@@ -111,6 +156,7 @@ def strategy_cases() -> list[Case]:
     return [
         {"what": "select", "n": 1_000_000, "pool": pool, "strategy": name, "weights": weights}
         for name in sorted(STRATEGIES)
+        if STRATEGIES[name].works_by_count and not STRATEGIES[name].needs_units
         for weights in ([None, WEIGHTS] if STRATEGIES[name].takes_weights else [None])
         for pool in ("uniform", "sure", "alike", "votes")
     ]
@@ -132,6 +178,29 @@ def plan_cases() -> list[Case]:
         for budget in (500, 5000)
         for strategy in ("MT-AVG", "MT-MIN", "MT-RRF", "UDJS")
     ]
+
+
+def coverage_cases() -> list[Case]:
+    """Return expected-error coverage of slots, a tree and an intent, by cells in seconds."""
+    return [
+        {"what": "cover", "strategy": "MT-EEC", "n": n, "budget": budget}
+        for n, budget in ((20_000, 3600), (20_000, 7200), (100_000, 7200), (1_000_000, 7200))
+    ]
+
+
+def coverage_table(measured: list[Case]) -> list[str]:
+    """Return the table of expected-error coverage."""
+    bars = {20_000: "5 s", 1_000_000: "60 s, 1,500 MB"}
+    lines = [
+        "| sentences | budget (s) | CPU s | peak MB | asked | worth (random batches) | bar |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {m['n']:,} | {m['budget']} | {m['seconds']:.2f} | {m['megabytes']:.0f} | {m['rows']} | "
+        f"{', '.join(f'{x:.2f}' for x in m['ratio'])} | {bars.get(m['n'], '-')} |"
+        for m in measured
+    ]
+    return lines
 
 
 def strategy_table(measured: list[Case]) -> list[str]:
@@ -196,6 +265,7 @@ def main() -> None:
         return
     chosen = strategy_table([in_own_process(case) for case in strategy_cases()])
     planned = plan_table([in_own_process(case) for case in plan_cases()])
+    covered = coverage_table([in_own_process(case) for case in coverage_cases()])
     compared = [] if arguments.no_cbc else ["", "## Against CBC", "", *cbc_lines()]
     head = [
         "# Selection: measured",
@@ -211,8 +281,10 @@ def main() -> None:
         "",
     ]
     middle = ["", "## Plans: two tasks, `tokens` = the paper's costs, `seconds` = real numbers", ""]
+    eec = ["", "## Expected-error coverage: three tasks, cells in seconds", ""]
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text("\n".join([*head, *chosen, *middle, *planned, *compared]) + "\n")
+    lines = [*head, *chosen, *middle, *planned, *eec, *covered, *compared]
+    RESULTS.write_text("\n".join(lines) + "\n")
     print(RESULTS.read_text())
 
 

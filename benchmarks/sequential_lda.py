@@ -28,9 +28,9 @@ from hmmlearn.hmm import CategoricalHMM
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import LatentDirichletAllocation
 
-from analysis.sequential_lda import SequentialLDA
-from analysis.sequential_lda.em import Schedule, run_em
-from analysis.sequential_lda.synthetic import Planted
+from analysis.methods.sequential_lda import SequentialLDA
+from analysis.methods.sequential_lda.em import Schedule, run_em
+from analysis.methods.sequential_lda.synthetic import Planted
 
 N_TASKS, N_TOPICS, N_SYMBOLS, LENGTH, N_STATES = 100, 10, 20, 20, 5
 MARKOV_LIMIT, HMM_LIMIT = 3.0, 1.5

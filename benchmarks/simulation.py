@@ -112,7 +112,7 @@ def main() -> None:
 
 def check_data() -> None:
     """Say which file is missing, before processes that need it start over and over."""
-    from analysis.kinds.data_files import data_file
+    from analysis.data.files import data_file
 
     for part in ("train", "dev", "test"):
         data_file(str(DATA[part]))
@@ -142,11 +142,11 @@ def load(threads: int) -> None:
     """Read the corpus into this process and set its computing threads."""
     import torch
 
-    from analysis.kinds.mtl_simulation import MTL_SIMULATION
+    from analysis.studies.mtl_simulation.study import STUDY
 
     if threads:
         torch.set_num_threads(threads)
-    _shared["laboratory"] = MTL_SIMULATION.load(MTL_SIMULATION.resolve(DATA))
+    _shared["laboratory"] = STUDY.load(STUDY.read(STUDY.resolve(DATA)))
 
 
 def nap(_: int) -> None:
@@ -172,7 +172,7 @@ def stopped_early(job: Job, epochs: int) -> list[float]:
 
 def stack_scores(job: Job, epochs: int, *, stops_early: bool) -> list[float]:
     """Return the F1 of each model of a stack."""
-    from analysis.mtl_simulation import Training, train
+    from analysis.studies.mtl_simulation.training import Training, train
 
     laboratory, problems, shape = set_up(job)
     training = Training(epochs=epochs, patience=4, look_every=3)
@@ -185,7 +185,7 @@ def plain_models(job: Job, epochs: int) -> list[float]:
     """Return the F1 of models trained one by one in a plain loop, scored tag by tag."""
     import torch
 
-    from analysis.mtl_simulation import Training
+    from analysis.studies.mtl_simulation.training import Training
     from benchmarks.simulation_plain import predict_plainly, train_plainly
     from mtl_engine.metrics import span_f1
 
@@ -205,9 +205,9 @@ def plain_models(job: Job, epochs: int) -> list[float]:
 
 def gold_tags() -> list[list[str]]:
     """Return the tags of the test text as the file has them."""
-    from analysis.kinds.corpus_files import read_records
-    from analysis.kinds.data_files import data_file
-    from analysis.simulator.sentences import token_labels
+    from analysis.data.corpora import read_records
+    from analysis.data.files import data_file
+    from analysis.methods.simulator.sentences import token_labels
 
     n_sentences = len(_shared["laboratory"].corpus.test.starts)
     if "gold" not in _shared:
@@ -218,12 +218,12 @@ def gold_tags() -> list[list[str]]:
 
 def set_up(job: Job) -> tuple[Any, list[Any], Any]:
     """Return the laboratory, the problems of a job and the shape of its models."""
-    from analysis.mtl_simulation import Cell, Shape
-    from analysis.mtl_simulation.experiment import draw_problem
+    from analysis.studies.mtl_simulation.experiment import Cell, draw_problem
+    from analysis.studies.mtl_simulation.model import Shape
 
     laboratory = _shared["laboratory"]
     kind, seeds = job
-    cell = Cell(kind.n, kind.n_tasks, kind.alpha, kind.n_synthetic)
+    cell = Cell(kind.n, kind.n_tasks, kind.alpha, kind.n_synthetic, draws="same")
     problems = [draw_problem(laboratory, cell, seed)[0] for seed in seeds]
     width, n_labels = laboratory.vectors.shape[1], len(laboratory.corpus.labels)
     shape = Shape(

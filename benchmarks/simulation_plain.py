@@ -1,4 +1,4 @@
-"""The models of analysis.mtl_simulation in PyTorch's own layers, trained in a plain loop."""
+"""The models of the MTL simulation in PyTorch's own layers, trained in a plain loop."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from analysis.mtl_simulation.model import Parameters, Shape, initial_parameters
-from analysis.mtl_simulation.training import ORDER_SEED, UNLABELLED, Problem, Training
+from analysis.studies.mtl_simulation.model import Parameters, Shape, initial_parameters
+from analysis.studies.mtl_simulation.training import ORDER_SEED, UNLABELLED, Problem, Training
 
 
 class PlainModel(nn.Module):

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from scipy.stats import spearmanr
 
-from analysis.surrogate import fit_surrogate, linear_tasks, sample_subsets
-from analysis.surrogate.worlds import estimated_losses, world_of
+from analysis.methods.surrogate import fit_surrogate, linear_tasks, sample_subsets
+from analysis.studies.surrogate.transfer_problem import estimated_losses, linear_problem
 
 FIRST_SEED = 100  # widths and ridges were chosen on other worlds
 N_SUBSETS = 60
@@ -53,10 +53,10 @@ def main() -> None:
 
 def _measure(seed: int) -> Row:
     rng = np.random.default_rng(seed)
-    world = world_of(linear_tasks(12, N_RELATED, near=0.1, far=1.0, rng=rng))
+    problem = linear_problem(linear_tasks(12, N_RELATED, near=0.1, far=1.0, rng=rng))
     subsets = [(), *sample_subsets(12, 3, N_SUBSETS, rng=rng)]
-    trained, trained_seconds = _timed(lambda: np.array([world.loss(s) for s in subsets]))
-    estimated, estimated_seconds = _timed(lambda: estimated_losses(world, subsets))
+    trained, trained_seconds = _timed(lambda: np.array([problem.loss(s) for s in subsets]))
+    estimated, estimated_seconds = _timed(lambda: estimated_losses(problem, subsets))
     rank = spearmanr(trained[1:], estimated[1:]).statistic
     return Row(
         seed,

@@ -17,10 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.sweep.driver import plan_sweep, sweep
 from analysis.sweep.executors import Executor, ProcessExecutor, RayExecutor, SerialExecutor
-from analysis.sweep.records import RunStore
+from analysis.sweep.plan import plan_sweep, sweep
+from analysis.sweep.store import RunStore
 from analysis.sweep.study_file import parse_study
+
+TRIVIAL = "benchmarks.trivial_study"
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -32,7 +34,9 @@ Row = dict[str, Any]
 
 def trivial() -> list[Row]:
     """Measure 1,000 runs that do nothing, from the command to the last record."""
-    study = f'name = "trivial"\nkind = "trivial"\nseeds = {list(range(N_TRIVIAL))}\n'
+    study = (
+        f'name = "trivial"\nkind = "benchmarks.trivial_study"\nseeds = {list(range(N_TRIVIAL))}\n'
+    )
     rows = []
     for executor in ("serial", "processes"):
         with tempfile.TemporaryDirectory() as home:
@@ -96,7 +100,11 @@ PARTS: dict[str, Callable[[], list[Row]]] = {
 
 def _seconds(executor: Executor, n: int, cpu_seconds: float) -> float:
     """Return the wall seconds of a sweep over n runs."""
-    content = {"kind": "trivial", "seeds": list(range(n)), "settings": {"cpu_seconds": cpu_seconds}}
+    content = {
+        "kind": TRIVIAL,
+        "seeds": list(range(n)),
+        "settings": {"cpu_seconds": cpu_seconds},
+    }
     study = parse_study(content, where="benchmark")
     with tempfile.TemporaryDirectory() as directory:
         store = RunStore(Path(directory))

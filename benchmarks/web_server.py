@@ -77,12 +77,17 @@ class WebServer:
         raise TimeoutError(f"The web server did not listen on port {self.port}.")
 
     def load(
-        self, made: dict[str, Any], seconds: float, rate: float | None = None
+        self,
+        made: dict[str, Any],
+        seconds: float,
+        rate: float | None = None,
+        think: float | None = None,
     ) -> dict[str, Any]:
         """Return what annotators at work measured, in a process of their own."""
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.load", str(self.port), str(made["project"]),
-             str(seconds), *([f"--rate={rate}"] if rate else [])],
+             str(seconds), *([f"--rate={rate}"] if rate else []),
+             *([f"--think={think}"] if think else [])],
             cwd=ROOT,
             input="\n".join(made["tokens"]),
             capture_output=True,

@@ -1,0 +1,171 @@
+"""What goes on beside the queue under fire: imports, rounds, decisions, labels, backups.
+
+An owner works in a second project, a worker runs its jobs and is killed too. Everything is asked
+for again until it is answered; what must hold at the end is in ``left_over``.
+"""
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+import django
+
+from benchmarks.web_server import ROOT, WebServer
+from tandem_client import ApiError, Client
+
+ROUND = {
+    "encoder": "tiny", "epochs": 1, "test_size": 4, "unit": "sentences", "amount": 6,
+    "has_control": False,
+}  # fmt: skip
+REFUSALS = (400, 409, 429)  # a round that runs already, a label that is there
+
+
+@dataclass
+class Beside:
+    """An owner and a worker beside the annotators."""
+
+    server: WebServer
+    seed: int
+    done: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+    worker: "subprocess.Popen[bytes] | None" = None
+
+    def start(self, made: dict[str, Any]) -> None:
+        """Begin to work; ``made`` has the second project and its owner's token."""
+        self.stopped = threading.Event()
+        self.start_worker()
+        self.threads = [
+            threading.Thread(target=self._own, args=(made["beside"], made["owner"])),
+            threading.Thread(target=self._back_up),
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def start_worker(self) -> None:
+        """Start a worker in the place of the last one."""
+        self.worker = subprocess.Popen(
+            [sys.executable, "-m", "manage", "worker"],
+            cwd=ROOT, env=self.server.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def kill_worker(self) -> None:
+        """Kill the worker as a power cut would, and start another one."""
+        if self.worker is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.worker.pid, signal.SIGKILL)
+            self.worker.wait()
+        self.start_worker()
+
+    def stop(self) -> None:
+        """End the work."""
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+        if self.worker is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.worker.pid, signal.SIGKILL)
+            self.worker.wait()
+
+    def _own(self, project: int, token: str) -> None:
+        rng = random.Random(self.seed)
+        client = Client(f"http://127.0.0.1:{self.server.port}", token, timeout=20, patience=120)
+        acts = [self._import, self._import_by_worker, self._round, self._decide, self._label]
+        n = 0
+        while not self.stopped.is_set():
+            act = rng.choice(acts)
+            n += 1
+            try:
+                act(client, project, n)
+                self.done[act.__name__.strip("_")] += 1
+            except ApiError as error:
+                if error.status not in REFUSALS:
+                    self.errors.append(f"{act.__name__}: {error!r}")
+            except (OSError, HTTPException):
+                self.done["cut off"] += 1  # an upload is not sent twice: nobody was told it is done
+            time.sleep(rng.uniform(0.1, 0.4))
+
+    def _import(self, client: Client, project: int, n: int) -> None:
+        lines = "".join(f"a ferry number {n} {i}\n" for i in range(40))
+        client.import_corpus(project, lines.encode(), format="text", labels="none", name=f"c{n}")
+
+    def _import_by_worker(self, client: Client, project: int, n: int) -> None:
+        rows = [{"text": f"big {n} {i} " + "x " * 400, "labels": {}} for i in range(2_800)]
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        client.import_corpus(project, lines.encode(), format="jsonl", labels="none", name=f"w{n}")
+
+    def _round(self, client: Client, project: int, n: int) -> None:
+        client.create_round(project, **ROUND)
+
+    def _decide(self, client: Client, project: int, n: int) -> None:
+        for sentence in itertools.islice(client.sentences(project, limit=20), 1):
+            client.decide(project, sentence["id"], answers={"Topic": ["travel", "other"][n % 2]})
+
+    def _label(self, client: Client, project: int, n: int) -> None:
+        tasks = {task["name"]: task["id"] for task in client.project(project)["tasks"]}
+        client.labels_task(project, tasks["Topic"], names=[f"label {n}"])
+
+    def _back_up(self) -> None:
+        n = 0
+        while not self.stopped.wait(10):
+            path = self.server.home / f"backup{n % 2}.zip"
+            n += 1
+            for command in (["backup", "-o", str(path)], ["verify", str(path)]):
+                done = subprocess.run(
+                    [sys.executable, "-m", "manage", *command],
+                    cwd=ROOT, env=self.server.environment, capture_output=True, text=True,
+                    check=False,
+                )  # fmt: skip
+                if done.returncode:
+                    self.errors.append(f"{command[0]}: {done.stderr[-300:]}")
+            self.done["backup"] += 1
+
+
+def left_over(server: WebServer) -> list[str]:
+    """Let a worker finish everything, and return what is stuck or half done."""
+    server.run("manage", "worker", "--batch")
+    found: list[str] = json.loads(server.run("benchmarks.chaos_beside"))
+    return found
+
+
+def main() -> None:
+    """Print what is stuck or half done in the database of the environment."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    from annotation.models import Corpus, Job, Round
+    from config.home import home
+
+    broken = [f"job {j.pk} ({j.kind}) is {j.state}" for j in Job.objects.all() if j.state in OPEN]
+    broken += [
+        f"round {r.number} is {r.state}" for r in Round.objects.filter(state__in=Round.RUNNING)
+    ]
+    broken += [
+        f"corpus {corpus.name} has {corpus.sentences.count()} of {corpus.n_sentences} sentences"
+        for corpus in Corpus.objects.all()
+        if corpus.sentences.count() != corpus.n_sentences
+    ]
+    known = set(Round.objects.values_list("folder", flat=True))
+    broken += [
+        f"folder {folder.name} belongs to no round"
+        for folder in Path(home().rounds).glob("[!.]*")
+        if folder.name not in known
+    ]
+    print(json.dumps(broken))
+
+
+OPEN = ("queued", "running")
+
+if __name__ == "__main__":
+    main()
