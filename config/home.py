@@ -84,11 +84,12 @@ class Home:
 
     @property
     def exports(self) -> Path:
+        """Folders of what jobs have written for people, each under the name that its row keeps."""
         return self.root / "exports"
 
-    def export(self, job_id: int) -> Path:
-        """Return the folder of the file that an export has written."""
-        return self.exports / str(job_id)
+    def export(self, folder: str) -> Path:
+        """Return the folder of the files that a job has written."""
+        return self.exports / _folder_name(folder)
 
     def uploads(self, project_id: int) -> Path:
         """Return the folder of files that wait for their import."""
@@ -101,9 +102,7 @@ class Home:
 
     def round(self, folder: str) -> Path:
         """Return the folder of a round."""
-        if not folder or folder != Path(folder).name or folder.startswith("."):
-            raise ValueError(f"{folder!r} is not the name of a round's folder.")
-        return self.rounds / folder
+        return self.rounds / _folder_name(folder)
 
     def withheld_answers(self, folder: str) -> Path:
         """Return the file of a round's answers to blind asks, for comparison only."""
@@ -112,6 +111,12 @@ class Home:
     def sequential_lda(self, name: str) -> Path:
         """Return the folder of a fitted model of sequences."""
         return self.root / "sequential_lda" / name
+
+
+def _folder_name(name: str) -> str:
+    if not name or name != Path(name).name or name.startswith("."):
+        raise ValueError(f"{name!r} is not the name of a folder.")
+    return name
 
 
 def command(*words: str) -> str:

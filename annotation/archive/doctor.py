@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, F
 
-from annotation.models import Corpus, Project, Round
+from annotation.models import Corpus, Job, Project, Round
 from config.home import home
 
 OLD_SECONDS = 24 * 3600  # younger files may be in the making
@@ -91,13 +91,15 @@ def _orphans() -> list[Path]:
     rounds = set(Round.objects.values_list("folder", flat=True))
     projects = set(map(str, Project.objects.values_list("pk", flat=True)))
     found = [folder for folder in home().rounds.glob("*") if folder.name not in rounds]
+    jobs = set(Job.objects.values_list("folder", flat=True))
+    found += [folder for folder in home().exports.glob("*") if folder.name not in jobs]
     found += [f for f in (home().root / "uploads").glob("*") if f.name not in projects]
     return [f for f in found if f.is_dir() and time.time() - f.stat().st_mtime > OLD_SECONDS]
 
 
 def _files() -> Iterator[Finding]:
     for folder in _orphans():
-        yield Finding(f"{folder} belongs to no round or project.", can_be_mended=True)
+        yield Finding(f"{folder} belongs to no round, job or project.", can_be_mended=True)
     if home().root.stat().st_mode & 0o077:
         yield Finding(f"Others on this machine can read {home().root}.", can_be_mended=True)
     free = shutil.disk_usage(home().root).free

@@ -26,7 +26,7 @@ from django.db.models import (
 from annotation.archive.bulk import insert_rows, reserve_ids
 from annotation.archive.files import Row
 from annotation.errors import Refused
-from annotation.models import Job, Project, Round, Suggestion
+from annotation.models import Project, Round, Suggestion
 from annotation.models.round import new_folder
 from config import VERSION
 from config.home import home
@@ -252,9 +252,9 @@ def project_folders(project: Project) -> list[Path]:
 
 
 def export_folders(project: Project) -> list[Path]:
-    """Return the folders of the files that a project's exports have written."""
-    exports = project.jobs.filter(kind=Job.Kind.EXPORT).values_list("pk", flat=True)
-    return [home().export(pk) for pk in exports]
+    """Return the folders of the files that a project's exports and predictions are written to."""
+    jobs = project.jobs.exclude(folder="").values_list("folder", flat=True)
+    return [home().export(folder) for folder in jobs]
 
 
 def foreign_keys(model: type[Model]) -> list[ForeignKey[Any, Any]]:

@@ -188,8 +188,8 @@ def discard_old_exports() -> None:
 
 
 def export_folder(job: Job) -> Path:
-    """Return where the file of an export lies."""
-    return home().export(job.pk)
+    """Return where the files of an export or of predictions lie."""
+    return home().export(job.folder)
 
 
 def export_file(job: Job) -> Path:

@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.project import Project
+from annotation.models.round import new_folder
 
 
 class Job(models.Model):
@@ -33,6 +34,7 @@ class Job(models.Model):
     message = models.TextField(blank=True)
     log = models.TextField(blank=True)
     result = models.JSONField(default=dict)
+    folder = models.CharField(max_length=40, default=new_folder, db_default="")  # of its files
     wants_cancel = models.BooleanField(default=False)
     worker = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True)

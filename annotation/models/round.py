@@ -8,7 +8,7 @@ from annotation.models.project import Project
 
 
 def new_folder() -> str:
-    """Return the name of a round's folder: nobody guesses it, and no other round gets it."""
+    """Return the name of a folder of files: nobody guesses it, and no other row ever gets it."""
     return secrets.token_hex(16)
 
 

@@ -248,7 +248,7 @@ def test_erasure_leaves_no_text_on_the_disk(words, how):
     Workspace.of(round).save_examples(LabelledData((LabelledExample(example, "train", False),)))
     export = enqueue_job(project=project, kind=Job.Kind.EXPORT, arguments={}, created_by=boss)
     upload = home().uploads(project.pk) / "x" / "c.jsonl"
-    for path in (home().export(export.pk) / "out.jsonl", upload):
+    for path in (home().export(export.folder) / "out.jsonl", upload):
         path.parent.mkdir(parents=True)
         path.write_text(row["text"])
     forget_deleted()

@@ -4,6 +4,7 @@ import io
 import json
 import tracemalloc
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
@@ -19,6 +20,7 @@ from annotation.predictions.predictor import Predictor
 from annotation.predictions.services import start_prediction
 from annotation.projects.labels import update_label
 from annotation.projects.tasks import rename_task
+from config.home import home
 from tests.annotation.rounds.conftest import import_demo
 
 pytestmark = pytest.mark.django_db
@@ -150,6 +152,14 @@ def test_predictions_are_offered_as_suggestions_but_not_on_test_sentences(
     assert {number for *_, number in offered} == {1}
     assert len({i for i, *_ in offered}) == 29
     assert test.pk not in {i for i, *_ in offered}
+
+
+def test_what_another_database_left_under_the_number_of_a_job_is_not_taken(trained, people, work):
+    job = start_prediction(project=trained, created_by=people[0], format="jsonl")
+    Pieces(home().exports / str(job.pk) / "pieces", "model").set_sentences(np.array([1, 2, 3]))
+    work()
+    job.refresh_from_db()
+    assert len(read(export_file(job))) == 30
 
 
 def test_a_file_that_is_not_in_the_project_is_predicted(trained, tmp_path):

@@ -52,8 +52,9 @@ def test_files_that_say_they_are_another_projects_are_refused(made, ada):
 def test_the_files_of_a_project_go_with_it(made):
     workspace = Workspace.of(made)
     workspace.save_examples(SECRET)
-    job = Job.objects.create(project=made.project, kind="export")
-    folders = [workspace.directory, home().export(job.pk), home().uploads(made.project_id)]
+    jobs = [Job.objects.create(project=made.project, kind=kind) for kind in ("export", "predict")]
+    exports = [home().export(job.folder) for job in jobs]
+    folders = [workspace.directory, *exports, home().uploads(made.project_id)]
     for folder in folders:
         folder.mkdir(parents=True, exist_ok=True)
     delete_project(project=made.project)
