@@ -263,6 +263,24 @@ def start(page: Any, queue: Queue, first_word: str) -> Hands:
     return hands
 
 
+def start_ahead(page: Any, queue: Queue, first_word: str) -> Hands:
+    """Open the annotate page and wait until it knows the sentence after the first one as well.
+
+    The page asks for the hints of a sentence when it has it, so the second to be asked for is the
+    one ahead.
+    """
+    hinted: set[str] = set()
+
+    def is_ahead(request: Any) -> bool:
+        if request.url.endswith("/hints/"):
+            hinted.add(request.url)
+        return len(hinted) == 2
+
+    with page.expect_request(is_ahead):
+        hands = start(page, queue, first_word)
+    return hands
+
+
 def submitted(page: Any, queue: Queue, press_submit: Callable[[], Any]) -> dict[str, Any]:
     """Submit, and return what the server has stored of the first sentence."""
     with page.expect_response("**/submit/") as response:

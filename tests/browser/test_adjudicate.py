@@ -156,4 +156,4 @@ def test_a_project_without_two_answers_to_one_sentence_says_what_to_do(open_page
     page.goto(f"/projects/{project.pk}/adjudicate/")
     expect(page.get_by_role("heading", name="Nothing to compare yet")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="Settings").click()
-    expect(page.get_by_label("Answers a sentence")).to_be_visible()
+    expect(page.get_by_label("Answers per sentence")).to_be_visible()

@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from annotation.models import Annotation, Lease, Sentence
-from tests.browser.annotate_fixtures import Given, start
+from tests.browser.annotate_fixtures import Given, start, start_ahead
 from tests.browser.looking import severe_violations
 
 TASKS = [
@@ -126,8 +126,7 @@ def test_a_task_is_left_for_later_and_comes_back_last(make_queue, open_page):
 def test_work_ahead_that_goes_to_somebody_else_is_shown_and_kept(make_queue, open_page):
     queue = make_queue([Given(text.split()) for text in WORDS[:3]], tasks=TASKS)
     page = open_page(queue.annotator)
-    with page.expect_response("**/peek/"):
-        hands = start(page, queue, "Aurelia")
+    hands = start_ahead(page, queue, "Aurelia")
     page.context.set_offline(True)
     hands.press("1", "Enter")
     hands.word(0).filter(has_text="Brask").wait_for()

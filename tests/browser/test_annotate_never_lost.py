@@ -6,7 +6,14 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.models import AnnotationVersion, Ask, Flag, Lease, Membership, Role, Submission
-from tests.browser.annotate_fixtures import HARBOUR, Given, Hands, harbour_suggestions, start
+from tests.browser.annotate_fixtures import (
+    HARBOUR,
+    Given,
+    Hands,
+    harbour_suggestions,
+    start,
+    start_ahead,
+)
 from tests.browser.looking import overflow, picture
 
 TASKS = [
@@ -57,7 +64,7 @@ def test_another_device_goes_on_from_the_draft(make_queue, open_page):
 def test_without_a_line_it_says_so_keeps_working_and_sends_when_back(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
+    hands = start_ahead(page, queue, "Aurelia")
     page.context.set_offline(True)
     saved = page.locator("#saved")
     expect(saved).to_contain_text("Offline")
@@ -192,7 +199,7 @@ def test_a_lease_that_is_gone_does_not_count_as_being_removed(make_queue, open_p
 def test_an_answer_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
+    hands = start_ahead(page, queue, "Aurelia")
     hands.press("v", "1")
     page.context.set_offline(True)
     hands.press("Enter")
@@ -407,7 +414,7 @@ def test_skipping_gives_the_sentence_back_with_a_reason(make_queue, open_page):
 def test_a_skip_that_waits_is_sent_after_the_page_was_closed(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
+    hands = start_ahead(page, queue, "Aurelia")
     page.context.set_offline(True)
     _skip(hands, "Half a sentence")
     expect(hands.word(0)).to_have_text("Velmar")  # one goes on at once
@@ -422,7 +429,7 @@ def test_a_skip_that_waits_is_sent_after_the_page_was_closed(make_queue, open_pa
 def test_a_flag_and_an_answer_that_wait_are_sent_after_the_page_was_closed(make_queue, open_page):
     queue = _queue(make_queue)
     page = open_page(queue.annotator)
-    hands = start(page, queue, "Aurelia")
+    hands = start_ahead(page, queue, "Aurelia")
     page.context.set_offline(True)
     hands.press("f")
     page.get_by_role("textbox").fill("Two sentences in one")

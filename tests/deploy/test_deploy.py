@@ -41,7 +41,8 @@ pytestmark = pytest.mark.xdist_group("deploy")
 def find_program(name):
     """Return a program, unpacked from the distribution's package where it is not installed."""
     subprocess.run(["sh", str(Path(__file__).parent / "get_proxies.sh"), str(FOUND)], check=False)
-    for path in (shutil.which(name), FOUND / "usr" / "sbin" / name, FOUND / "usr" / "bin" / name):
+    unpacked = FOUND / name / "usr"
+    for path in (shutil.which(name), unpacked / "sbin" / name, unpacked / "bin" / name):
         if path and os.access(path, os.X_OK):
             return str(path)
     message = f"{name} is neither installed nor among the distribution's packages."

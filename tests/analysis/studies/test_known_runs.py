@@ -26,8 +26,10 @@ KNOWN_DEFAULTS = {
     "label_smoothing": 0.1,
     "learning_rate": 0.0004,
     "max_words": 0,
+    "modes": [],
     "n_passes": 10,
     "n_rounds": 5,
+    "opening_cost": 0.0,
     "overflow": "stop",
     "patience": 0,
     "policy": "joint",
@@ -39,6 +41,7 @@ KNOWN_DEFAULTS = {
     "spend_rest": False,
     "strategy": "MT-EEC",
     "task": "",
+    "task_need": "equal",
     "tasks": [],
     "test": "",
     "test_size": 400,
@@ -46,12 +49,13 @@ KNOWN_DEFAULTS = {
     "unit": "minutes",
     "value": "mean",
     "weights": {},
+    "whole_sentences": False,
 }
 
 
 def test_a_default_changes_only_together_with_the_kinds_version():
     kind = get_kind("active_learning")
-    assert kind.version == 4
+    assert kind.version == 5
     assert {name: kind.defaults[name] for name in KNOWN_DEFAULTS} == KNOWN_DEFAULTS
 
 

@@ -48,9 +48,10 @@ def act(client, desk, flag, action, **values):
     return response.content.decode()
 
 
-def test_the_tab_counts_what_is_open(client, desk, curator, flag):
+def test_the_tab_counts_open_flags(client, desk, curator, flag):
     page = client.get(address(desk)).content.decode()
-    assert '<span class="badge warn">1<span class="visually-hidden"> open</span></span>' in page
+    words = '<span class="visually-hidden"> open flags</span>'
+    assert f'<span class="badge warn">1{words}</span>' in page
     assert "is this one sentence?" in page
     assert "ann asks" in page
 

@@ -15,18 +15,27 @@ def asked(project, number):
     return Ask.objects.filter(queue__round__number=number, queue__project=project)
 
 
-def answer_the_others(project, person):
-    """Answer whatever round 1 asked outside the test slice."""
+def asks_to_test(project, number):
+    return [ask for ask in asked(project, number) if ask.reason["source"] == "test"]
+
+
+def answer(project, person, asks):
+    """Answer both tasks of asks."""
     now = timezone.now()
     intent = project.tasks.get(name="Intent")
     values = {project.tasks.get(name="Slots"): [], intent: intent.labels.first().name}
-    for ask in asked(project, 1):
-        if ask.reason["source"] != "test":
-            for task, value in values.items():
-                Annotation.objects.create(
-                    sentence_id=ask.sentence_id, task=task, author=person, value=value,
-                    created_at=now, updated_at=now,
-                )  # fmt: skip
+    for ask in asks:
+        for task, value in values.items():
+            Annotation.objects.create(
+                sentence_id=ask.sentence_id, task=task, author=person, value=value,
+                created_at=now, updated_at=now,
+            )  # fmt: skip
+
+
+def answer_the_others(project, person):
+    """Answer whatever round 1 asked outside the test slice."""
+    tests = asks_to_test(project, 1)
+    answer(project, person, [ask for ask in asked(project, 1) if ask not in tests])
 
 
 @pytest.fixture
@@ -59,16 +68,42 @@ def test_test_sentences_are_spread_among_the_others(unlabelled, people, work):
 
 
 def test_what_was_not_answered_is_asked_again_and_the_slice_grows(unlabelled, people, work):
+    changes = {**TINY, "unit": "sentences", "amount": 100, "test_size": 40}
+    launch_round(project=unlabelled, changes=changes, created_by=people[0])
+    work()
+    first = asks_to_test(unlabelled, 1)
+    assert len(first) == 25
+    answer(unlabelled, people[0], [a for a in asked(unlabelled, 1) if a not in first[:10]])
+    launch_round(project=unlabelled, changes=changes, created_by=people[0])
+    work()
+    again = {a.sentence_id for a in first[:10]}
+    second = {a.sentence_id for a in asks_to_test(unlabelled, 2)}
+    assert again <= second
+    assert len(second) == 25
+    assert not second & {a.sentence_id for a in first[10:]}
+    assert Sentence.objects.filter(is_test=True).count() == 40
+
+
+def test_what_does_not_fit_into_the_share_of_testing_waits_for_the_next_round(
+    unlabelled, people, work
+):
     launch_round(project=unlabelled, changes=MINUTES, created_by=people[0])
     work()
     answer_the_others(unlabelled, people[0])
     launch_round(project=unlabelled, changes=MINUTES, created_by=people[0])
     work()
-    first = {a.sentence_id for a in asked(unlabelled, 1) if a.reason["source"] == "test"}
-    second = {a.sentence_id for a in asked(unlabelled, 2) if a.reason["source"] == "test"}
-    assert len(first - second) <= 1  # what does not fit into the share waits for the next round
-    seconds = sum(asked(unlabelled, 2).values_list("predicted_seconds", flat=True))
-    assert seconds <= 10 * 60 * 1.02
+    second = asked(unlabelled, 2)
+    assert sum(second.values_list("predicted_seconds", flat=True)) <= 10 * 60 * 1.02
+    tests = {a.sentence_id: a for a in asks_to_test(unlabelled, 2)}
+    slice = Sentence.objects.filter(pk__in=[a.sentence_id for a in asks_to_test(unlabelled, 1)])
+    left = slice.exclude(pk__in=tests).order_by("pk").first()
+    assert tests
+    if left is not None:  # how many fit depends on what the model expects to be marked
+        again = slice.filter(pk__in=tests)
+        assert max(sentence.pk for sentence in again) < left.pk
+        spent = sum(tests[sentence.pk].predicted_seconds for sentence in again)
+        per_word = spent / sum(sentence.n_tokens for sentence in again)
+        assert spent <= 0.25 * 10 * 60 < spent + per_word * left.n_tokens + 0.05 * len(tests)
 
 
 def test_a_test_sentence_that_is_left_out_is_not_asked_again(unlabelled, people, work):
