@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
@@ -109,6 +110,28 @@ def test_a_round_whose_worker_is_killed_at_every_stage_comes_to_its_end(project,
     assert launched.n_resumed == 3
     assert Ask.objects.filter(queue__round=launched, queue__is_current=True).count() == 80
     call_command("replay_round", launched.pk, stdout=io.StringIO())
+
+
+def test_what_a_killed_machine_finished_another_one_does_not_do_again(
+    project, people, s3, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TANDEM_STORE", f"{s3}/{uuid.uuid4().hex}")
+    import_demo(project, n=120, labelled=True)
+    import_demo(project, n=200, labelled=False, first=120)
+    config = {**TINY, "epochs": 3, "amount": 80, "confidence": "dropout"}
+    launched = launch_round(project=project, changes=config, created_by=people[0])
+    homes = [tmp_path / name for name in ("first", "second", "third")]
+    for home in homes:
+        home.mkdir()
+    for stage, home in zip(("scoring", "selecting"), homes, strict=False):
+        assert kill_at(launched, stage, home) == stage
+    finished, files = dict(launched.stages), dict(launched.files)
+    assert set(finished) == {"training", "scoring"}
+    with working(homes[-1]) as worker:
+        wait_for(launched, worker, "labelling")
+    assert {stage: launched.stages[stage] for stage in finished} == finished
+    assert {name: launched.files[name] for name in files} == files
+    assert Ask.objects.filter(queue__round=launched, queue__is_current=True).count() == 80
 
 
 def test_two_launches_at_once_make_one_round(project, people):

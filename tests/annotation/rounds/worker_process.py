@@ -25,12 +25,11 @@ def database_url():
     return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
-def start_worker():
-    """Start ``manage.py worker`` on the tests' data."""
-    environment = {
-        **os.environ,
-        "DATABASE_URL": database_url(),
-    }
+def start_worker(home=None):
+    """Start ``manage.py worker`` on the tests' data, or on those of another machine."""
+    environment = {**os.environ, "DATABASE_URL": database_url()}
+    if home is not None:
+        environment["TANDEM_HOME"] = str(home)
     return subprocess.Popen(
         [sys.executable, "manage.py", "worker"], cwd=ROOT, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -38,9 +37,9 @@ def start_worker():
 
 
 @contextmanager
-def working():
+def working(home=None):
     """Keep a worker at work; at the end it stops in good order."""
-    worker = start_worker()
+    worker = start_worker(home)
     try:
         yield worker
         worker.send_signal(signal.SIGTERM)
@@ -66,9 +65,9 @@ def wait_for(launched, worker, *states):
     raise TimeoutError(f"The round is still {state}, not {' or '.join(states)}.")
 
 
-def kill_at(launched, stage):
+def kill_at(launched, stage, home=None):
     """Start a worker and kill it with SIGKILL while the round is at a stage."""
-    worker = start_worker()
+    worker = start_worker(home)
     try:
         wait_for(launched, worker, stage)
         worker.send_signal(signal.SIGSTOP)  # so that it is at this stage when it is killed
