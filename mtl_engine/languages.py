@@ -1,5 +1,6 @@
 """Whether texts are English, which the bundled encoder reads; nothing here needs torch."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 MULTILINGUAL = "FacebookAI/xlm-roberta-base"  # an example for texts that are not English
@@ -10,6 +11,7 @@ ENGLISH = frozenset(
 )
 ENGLISH_SHARE = 0.12  # of words; other languages share but a few of these
 FEWEST_WORDS = 200
+MANY = re.compile(r"multilingual|xlm|mmbert|mbert|mdeberta|rembert|labse|bge-m3", re.IGNORECASE)
 
 
 def looks_english(sentences: Iterable[Sequence[str]]) -> bool:
@@ -21,3 +23,8 @@ def looks_english(sentences: Iterable[Sequence[str]]) -> bool:
     if len(words) < FEWEST_WORDS:
         return True
     return sum(word in ENGLISH for word in words) >= ENGLISH_SHARE * len(words)
+
+
+def is_multilingual(encoder: str) -> bool:
+    """Return whether an encoder is one of many languages, by the names that such have."""
+    return MANY.search(encoder) is not None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings as django_settings
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
@@ -28,7 +29,7 @@ from annotation.rounds.workspace import Workspace
 from config.home import command
 from mtl_engine.active_learning.pool import LEAST_TO_LEARN
 from mtl_engine.config import BUNDLED
-from mtl_engine.languages import MULTILINGUAL, looks_english
+from mtl_engine.languages import MULTILINGUAL, is_multilingual, looks_english
 
 FEW = 100
 VERDICTS = {"better": "better", "equal": "no difference shown", "worse": "worse"}
@@ -310,12 +311,20 @@ def _find_warnings(plan: RoundPlan, settings: RoundSettings) -> None:
 
 def _warn_of_other_languages(plan: RoundPlan, project: Project) -> None:
     rows = Sentence.objects.filter(project=project).order_by("id")
-    if not looks_english(rows.values_list("tokens", flat=True)[:LOOKED_AT]):
-        plan.warnings.append(
-            "The bundled encoder reads English, and these sentences do not look English. Choose "
-            f"an encoder of their language, or one of many: `{command('fetch_encoder')} "
-            f"{MULTILINGUAL}`, then list it in TANDEM_ENCODERS."
-        )
+    if looks_english(rows.values_list("tokens", flat=True)[:LOOKED_AT]):
+        return
+    listed = sorted(django_settings.ENCODERS, key=lambda name: not is_multilingual(name))
+    remedy = (
+        f"Choose an encoder of their language, or one of many, under Model; listed here: "
+        f"{', '.join(listed)}."
+        if listed
+        else "None that reads other languages is listed here. Fetch an encoder of their language, "
+        f"or one of many (`{command('fetch_encoder')} {MULTILINGUAL}`), list it in TANDEM_ENCODERS "
+        "and choose it under Model."
+    )
+    plan.warnings.append(
+        f"The bundled encoder reads English, and these sentences do not look English. {remedy}"
+    )
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,10 @@ def test_a_round_trains_scores_selects_and_explains(project, work):
     )
 
 
-def test_a_plan_says_when_the_bundled_encoder_does_not_read_the_language(project):
+def test_a_plan_says_when_the_bundled_encoder_does_not_read_the_language_and_what_does(
+    project, settings
+):
+    settings.ENCODERS = []
     import_demo(project, n=60, labelled=False)
     warnings = plan_round(project, RoundSettings()).warnings
     assert not any("English" in warning for warning in warnings)
@@ -74,6 +77,10 @@ def test_a_plan_says_when_the_bundled_encoder_does_not_read_the_language(project
         sentence.save()
     warnings = plan_round(project, RoundSettings()).warnings
     assert any("fetch_encoder FacebookAI/xlm-roberta-base" in warning for warning in warnings)
+    settings.ENCODERS = ["dbmdz/bert-base-german", "jhu-clsp/mmBERT-small"]
+    warnings = plan_round(project, RoundSettings()).warnings
+    offered = "listed here: jhu-clsp/mmBERT-small, dbmdz/bert-base-german."
+    assert any(offered in warning for warning in warnings)
     other = plan_round(project, RoundSettings(encoder="tiny")).warnings
     assert not any("English" in warning for warning in other)
 
