@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mtl_engine.devices import tensor_of
 from mtl_engine.encoders import TransformerEncoder
 from mtl_engine.encoders.pack import Pieces, collate
 from mtl_engine.encoders.subwords import N_SHAPES
@@ -47,7 +48,7 @@ class OnnxModel(nn.Module):
         numbers = [model.number[name] for name in tasks]
         self.mixes = nn.ModuleList(model.mixes[number] for number in numbers if model.mixes)
         self.pooling = model.config.model.pooling
-        shapes = torch.zeros(N_SHAPES + 1, model.encoder.width)
+        shapes = torch.zeros(N_SHAPES + 1, model.encoder.width, device=model.device)
         if model.shapes is not None:
             shapes[:N_SHAPES] = model.shapes.weight.detach()
         self.shapes = nn.Parameter(shapes)
@@ -123,7 +124,7 @@ def inputs_of(pieces: Sequence[Pieces]) -> dict[str, np.ndarray]:
 def export_onnx(model: MultiTaskModel, folder: Path) -> float:
     """Write ``model.onnx`` and what it reads and gives; return the largest difference in scores."""
     names = exportable(model)
-    graph = OnnxModel(model, names).eval()
+    graph = OnnxModel(model, names).to(model.device).eval()
     pieces = model.encoder.read(TRIED)
     inputs = inputs_of(pieces)
     axes = {name: {0: "sentences", 1: "pieces"} for name in ("input_ids", "attention_mask")}
@@ -135,7 +136,7 @@ def export_onnx(model: MultiTaskModel, folder: Path) -> float:
     with torch.no_grad():
         torch.onnx.export(
             graph,
-            tuple(torch.from_numpy(value) for value in inputs.values()),
+            tuple(tensor_of(value, model.device) for value in inputs.values()),
             str(folder / "model.onnx"),
             input_names=list(inputs),
             output_names=names,

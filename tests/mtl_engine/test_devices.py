@@ -1,9 +1,13 @@
 """Devices: nothing assumes the processor, and results are the same wherever they are computed."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+import mtl_engine
 from mtl_engine.checkpoint import load_model, save_model, save_snapshot
 from mtl_engine.config import EngineConfig
 from mtl_engine.devices import find_device, tensor_of
@@ -194,3 +198,57 @@ def test_a_sentence_that_does_not_fit_into_memory_alone_is_an_error(monkeypatch)
     monkeypatch.setattr(MultiTaskModel, "states", full)
     with pytest.raises(torch.OutOfMemoryError):
         trained(labelled_for(POS), [POS], tiny_config(epochs=1))
+
+
+MAKERS = set(
+    "arange as_tensor empty eye from_numpy full linspace ones rand randint randn randperm tensor "
+    "zeros".split()
+)
+MOVES_ALONG = {"Parameter", "register_buffer"}  # part of a module, which is put on its device
+ONE_PLACE = "mtl_engine/devices.py"
+
+
+def made_without_device(source):
+    """Return the lines that make a tensor on the processor, wherever the others live."""
+    tree = ast.parse(source)
+    excused = {
+        part
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and name_of(call) in MOVES_ALONG
+        for part in ast.walk(call)
+    }
+    return [
+        call.lineno
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and call not in excused
+        and name_of(call) in MAKERS
+        and ast.unparse(call.func).startswith("torch.")
+        and not any(keyword.arg == "device" for keyword in call.keywords)
+    ]
+
+
+def name_of(call):
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
+def test_a_tensor_made_without_its_device_is_found():
+    source = """
+import torch
+a = torch.zeros(2)
+b = torch.zeros(2, device=a.device)
+c = nn.Parameter(torch.ones(2))
+d = a.new_ones(2)
+e = torch.from_numpy(x) + numpy.zeros(3)
+"""
+    assert made_without_device(source) == [3, 7]
+
+
+def test_no_tensor_of_the_engine_is_made_without_its_device():
+    root = Path(mtl_engine.__file__).parent
+    found = {
+        f"mtl_engine/{path.relative_to(root)}": lines
+        for path in sorted(root.rglob("*.py"))
+        if (lines := made_without_device(path.read_text(encoding="utf-8")))
+    }
+    assert list(found) == [ONE_PLACE], found
