@@ -5,13 +5,17 @@ import os
 import re
 import secrets
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from config.home import first_file
 
 MIN_SECRET_LENGTH = 40
+ADMIN = "admin"  # a role on the whole server
+GROUP_ROLE = re.compile(r"(?P<group>.+)=(?P<role>admin|owner|curator|annotator)(:(?P<project>.+))?")
 WEAK_SECRETS = ("django-insecure", "changeme", "secret", "password", "example")
 
 
@@ -37,6 +41,72 @@ def networks(name: str, default: str) -> list[str]:
         except ValueError as error:
             raise ImproperlyConfigured(f"{name}: {error}; write 10.0.0.1 or 10.0.0.0/8.") from error
     return found
+
+
+@dataclass(frozen=True)
+class GroupRole:
+    """The role that members of a provider's group have in a project, in all ('*'), or as admins."""
+
+    group: str
+    role: str
+    project: str
+
+
+@dataclass(frozen=True)
+class SingleSignOn:
+    """A provider of OpenID Connect; none where there is no issuer."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    title: str
+    scopes: str
+    groups_claim: str
+    roles: tuple[GroupRole, ...]
+    is_only_way: bool
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether people can sign in by it."""
+        return bool(self.issuer)
+
+
+def single_sign_on() -> SingleSignOn:
+    """Return the provider of TANDEM_OIDC_ISSUER; what cannot work is refused now."""
+    found = SingleSignOn(
+        issuer=os.environ.get("TANDEM_OIDC_ISSUER", "").strip().rstrip("/"),
+        client_id=os.environ.get("TANDEM_OIDC_CLIENT_ID", "").strip(),
+        client_secret=os.environ.get("TANDEM_OIDC_CLIENT_SECRET", "").strip(),
+        title=os.environ.get("TANDEM_OIDC_TITLE", "").strip() or "single sign-on",
+        scopes=os.environ.get("TANDEM_OIDC_SCOPES", "").strip() or "openid profile email",
+        groups_claim=os.environ.get("TANDEM_OIDC_GROUPS_CLAIM", "").strip() or "groups",
+        roles=group_roles("TANDEM_OIDC_ROLES"),
+        is_only_way=flag("TANDEM_OIDC_ONLY"),
+    )
+    if not found.is_on:
+        return found
+    address = urlsplit(found.issuer)
+    is_here = address.hostname in ("localhost", "127.0.0.1", "::1")
+    if not (address.scheme == "https" or (address.scheme == "http" and is_here)):
+        raise ImproperlyConfigured(f"TANDEM_OIDC_ISSUER is '{found.issuer}'; write https://...")
+    if not found.client_id:
+        raise ImproperlyConfigured("TANDEM_OIDC_ISSUER needs TANDEM_OIDC_CLIENT_ID beside it.")
+    return found
+
+
+def group_roles(name: str) -> tuple[GroupRole, ...]:
+    """Return what a variable says of groups: 'GROUP=ROLE:PROJECT; GROUP=admin'."""
+    found = []
+    for part in filter(None, map(str.strip, os.environ.get(name, "").split(";"))):
+        match = GROUP_ROLE.fullmatch(part)
+        if not match or (match["role"] == ADMIN) != (match["project"] is None):
+            raise ImproperlyConfigured(
+                f"{name}: '{part}' is not GROUP=ROLE:PROJECT (ROLE is owner, curator or annotator; "
+                "PROJECT a name, or * for all) or GROUP=admin; put ; between several."
+            )
+        project = (match["project"] or "").strip()
+        found.append(GroupRole(match["group"].strip(), match["role"], project))
+    return tuple(found)
 
 
 def device(name: str) -> str:

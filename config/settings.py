@@ -5,7 +5,15 @@ from typing import Any
 
 import dj_database_url
 
-from config.environment import device, flag, keep_private, listed, networks, secret_key
+from config.environment import (
+    device,
+    flag,
+    keep_private,
+    listed,
+    networks,
+    secret_key,
+    single_sign_on,
+)
 from config.home import home
 from config.store import store_url
 
@@ -101,6 +109,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+SINGLE_SIGN_ON = single_sign_on()  # off unless an issuer is named
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "projects"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -162,6 +171,7 @@ JOB_HOURS = float(os.environ.get("TANDEM_JOB_HOURS", "24"))
 WORKER_MEMORY_MB = int(os.environ.get("TANDEM_WORKER_MEMORY_MB", "0"))
 IMPORT_MEMORY_MB = int(os.environ.get("TANDEM_IMPORT_MEMORY_MB", "1024"))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # three for each label of a task
 FILE_UPLOAD_TEMP_DIR = None
 
 REST_FRAMEWORK = {

@@ -25,6 +25,43 @@ class SignInForm(forms.Form):
     )
 
 
+class CodeForm(forms.Form):
+    """A code of an authenticator app, or a recovery code."""
+
+    code = forms.CharField(
+        max_length=40,
+        widget=forms.TextInput(
+            {"autocomplete": "one-time-code", "autocapitalize": "none", "autofocus": True}
+        ),
+        help_text="Six digits of your authenticator app, or one of your recovery codes.",
+    )
+
+
+class SecondStepForm(CodeForm):
+    """A code that shows that the app is set up, and the password of whoever has one."""
+
+    password = forms.CharField(
+        label="Your password",
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+        strip=False,
+    )
+
+    def __init__(self, *args: Any, user: Any, is_on: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        if not is_on:
+            self.fields["code"].help_text = "Six digits that the app shows now."
+        if not user.has_usable_password():
+            del self.fields["password"]
+
+    def clean_password(self) -> str:
+        """Return the password if it is right."""
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise forms.ValidationError("This is not your password.")
+        return password
+
+
 class NewAccountForm(forms.Form):
     """The name and the password of somebody new."""
 

@@ -27,6 +27,10 @@ GROUPS = {  # how an action begins, and what it is about
     "task": "tasks",
     "label": "labels",
     "corpus": "corpora",
+    "sentence": "sentences",
+    "answers": "answers",
+    "flag": "flags",
+    "model": "models",
     "export": "exports",
     "round": "rounds",
 }

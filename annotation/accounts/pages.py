@@ -1,16 +1,15 @@
-"""Signing in and joining, a person's own account, and the people of a project."""
+"""A person's own account, and the people of a project."""
 
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -18,148 +17,48 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.accounts.access import get_project
 from annotation.accounts.forms import (
     InvitationForm,
-    NewAccountForm,
     NewPasswordForm,
-    SignInForm,
+    SecondStepForm,
     TokenForm,
 )
+from annotation.accounts.second_step import (
+    WRONG_CODE,
+    has_second_step,
+    n_recovery_codes,
+    new_secret,
+    renew_recovery_codes,
+    secret_picture,
+    turn_off,
+    turn_on,
+    use_code,
+)
 from annotation.accounts.selectors import (
-    find_invitation,
     members_of,
     open_invitations,
     own_tokens,
 )
 from annotation.accounts.services import (
-    accept_invitation,
     change_role,
     create_sign_in_link,
     create_token,
     forget_failed_sign_ins,
     invite,
-    join_with_new_account,
     may_try_password,
     remove_member,
     revoke_invitation,
     set_password,
-    use_sign_in_link,
     withdraw_token,
 )
-from annotation.errors import Conflict, Forbidden, Refused
-from annotation.models import Invitation, Membership, Project, Role
+from annotation.accounts.sign_in_pages import CAME_BY_LINK, CONNECTS, TOO_OFTEN
+from annotation.accounts.single_sign_on import disconnect, is_connected
+from annotation.errors import Conflict, Forbidden, InvalidInput, Problem, Refused
+from annotation.models import Project, Role
 from annotation.web.errors import show_refusal
 from annotation.web.frame import Link, absolute_url, render_in_project
 from annotation.web.languages import chosen_language
 from annotation.web.security import client_address
 
-CAME_BY_LINK = "came_by_link"  # in the session: a new password needs no old one
-WRONG = "This name and this password do not belong together. Check both, capitals count."
-TOO_OFTEN = (
-    "Too many wrong passwords. Wait 15 minutes, or ask an admin for a sign-in link, "
-    "which works at once."
-)
-
-
-@never_cache
-@sensitive_post_parameters("password")
-@require_http_methods(["GET", "POST"])
-def sign_in(request: HttpRequest) -> HttpResponse:
-    """Show the form, or sign a person in and go to the page they wanted."""
-    if request.user.is_authenticated:
-        return redirect("projects")
-    form = SignInForm(request.POST or None)
-    status = 200
-    if request.method == "POST" and form.is_valid():
-        status = _try_password(request, form)
-        if status == 302:
-            return HttpResponseRedirect(_wanted_page(request))
-    context = {"form": form, "next": _wanted_page(request)}
-    return render(request, "annotation/sign_in.html", context, status=status)
-
-
-def _try_password(request: HttpRequest, form: SignInForm) -> int:
-    """Sign in if the password is right, and return the status of the answer."""
-    name, now = form.cleaned_data["username"], timezone.now()
-    if not may_try_password(name=name, address=client_address(request), now=now):
-        form.add_error(None, TOO_OFTEN)
-        return 429
-    user = authenticate(request, username=name, password=form.cleaned_data["password"])
-    if user is None:
-        form.add_error(None, WRONG)
-        return 200
-    forget_failed_sign_ins(name=name)
-    login(request, user)
-    return 302
-
-
-@never_cache
-@require_http_methods(["GET", "POST"])
-def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Ask for one click, so that a previewed link is not used up, then sign in."""
-    if request.method == "GET":
-        return render(request, "annotation/sign_in_link.html")
-    try:
-        user = use_sign_in_link(token=token, now=timezone.now())
-    except Conflict as refusal:
-        return render(request, "annotation/sign_in_link.html", {"refusal": refusal}, status=410)
-    login(request, user)
-    request.session[CAME_BY_LINK] = True
-    return redirect("set-password")
-
-
-@require_POST
-def sign_out(request: HttpRequest) -> HttpResponse:
-    """Sign out and go back to the sign-in page."""
-    logout(request)
-    return redirect("sign-in")
-
-
-def _wanted_page(request: HttpRequest) -> str:
-    page = request.POST.get("next") or request.GET.get("next") or ""
-    is_ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure())
-    return page if is_ours else reverse("projects")
-
-
-@never_cache
-@sensitive_post_parameters("password")
-@require_http_methods(["GET", "POST"])
-def accept(request: HttpRequest, token: str) -> HttpResponse:
-    """Show what one is invited to, or join and open the project."""
-    invitation = find_invitation(token, now=timezone.now())
-    if invitation is None:
-        return render(request, "annotation/invitation_gone.html", status=410)
-    if request.user.is_authenticated:
-        return _join_as_oneself(request, invitation, token)
-    return _join_as_somebody_new(request, invitation, token)
-
-
-def _join_as_oneself(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
-    context: dict[str, Any] = {"invitation": invitation}
-    if request.method == "POST":
-        try:
-            membership = accept_invitation(token=token, user=request.user, now=timezone.now())
-        except Conflict as refusal:
-            context["refusal"] = refusal
-        else:
-            return _welcome(request, membership)
-    return render(request, "annotation/invitation.html", context)
-
-
-def _join_as_somebody_new(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
-    form = NewAccountForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            membership = join_with_new_account(token=token, now=timezone.now(), **form.cleaned_data)
-        except Refused as refusal:
-            show_refusal(form, refusal)
-        else:
-            login(request, membership.user)
-            return _welcome(request, membership)
-    return render(request, "annotation/invitation.html", {"invitation": invitation, "form": form})
-
-
-def _welcome(request: HttpRequest, membership: Membership) -> HttpResponse:
-    messages.success(request, f"You are now {membership.role} in {membership.project}.")
-    return redirect("overview", membership.project_id)
+NEW_SECRET = "new_secret"  # in the session: what the app is to know before it is asked
 
 
 @login_required
@@ -174,6 +73,9 @@ def account(request: HttpRequest) -> HttpResponse:
         context["link"] = Link(f"The token '{new.token.name}' is ready", new.secret)
         form = TokenForm()
     context |= {"form": form, "tokens": own_tokens(request.user), "now": timezone.now()}
+    context |= {"has_second_step": has_second_step(request.user)}
+    context |= {"single": settings.SINGLE_SIGN_ON, "is_connected": is_connected(request.user)}
+    context["connect"] = signing.dumps(request.user.pk, salt=CONNECTS)
     context |= {"languages": settings.LANGUAGES, "language": chosen_language(request)}
     return render(request, "annotation/account.html", context)
 
@@ -185,6 +87,76 @@ def end_token(request: HttpRequest, token_id: int) -> HttpResponse:
     withdraw_token(token=get_object_or_404(own_tokens(request.user), pk=token_id))
     messages.success(request, "The token is withdrawn; programs that used it are refused.")
     return redirect("account")
+
+
+@login_required
+@require_POST
+def disconnect_sign_on(request: HttpRequest) -> HttpResponse:
+    """Let the provider of single sign-on sign oneself in no more."""
+    try:
+        disconnect(user=request.user)
+        messages.success(request, "Your account is no longer connected.")
+    except Conflict as refusal:
+        messages.error(request, str(refusal))
+    return redirect("account")
+
+
+@login_required
+@never_cache
+@sensitive_post_parameters("password", "code")
+@require_http_methods(["GET", "POST"])
+def second_step(request: HttpRequest) -> HttpResponse:
+    """Turn the code after the password on or off, or make new recovery codes."""
+    user: Any = request.user
+    is_on = has_second_step(user)
+    form = SecondStepForm(request.POST or None, user=user, is_on=is_on)
+    context: dict[str, Any] = {"form": form, "is_on": is_on}
+    if request.method == "POST" and not _may_guess(request, user):
+        form = SecondStepForm(None, user=user, is_on=is_on)
+        context |= {"form": form, "refusal": TOO_OFTEN}
+        return _show_second_step(request, context, status=429)
+    if request.method == "POST" and form.is_valid():
+        try:
+            codes = _change_second_step(request, user, form, is_on=is_on)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+        else:
+            forget_failed_sign_ins(name=user.get_username())
+            if codes is None:
+                return redirect("account")
+            return render(request, "annotation/recovery_codes.html", {"codes": codes})
+    return _show_second_step(request, context)
+
+
+def _change_second_step(
+    request: HttpRequest, user: Any, form: SecondStepForm, *, is_on: bool
+) -> list[str] | None:
+    """Do what a filled form asks for, and return new recovery codes if there are some."""
+    now, code = timezone.now(), form.cleaned_data["code"]
+    if not is_on:
+        secret = request.session.get(NEW_SECRET) or new_secret()
+        codes = turn_on(user=user, secret=secret, code=code, now=now)
+        request.session.pop(NEW_SECRET, None)
+        return codes
+    if not use_code(user=user, code=code, now=now):
+        raise InvalidInput([Problem("code", WRONG_CODE)])
+    if "renew" in request.POST:
+        return renew_recovery_codes(user=user)
+    turn_off(user=user, actor=user)
+    messages.success(request, "Your password alone signs you in again.")
+    return None
+
+
+def _show_second_step(
+    request: HttpRequest, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    user = request.user
+    if context["is_on"]:
+        context["n_left"] = n_recovery_codes(user)
+    else:
+        secret = request.session.setdefault(NEW_SECRET, new_secret())
+        context |= {"secret": secret, "picture": secret_picture(user, secret)}
+    return render(request, "annotation/second_step.html", context, status=status)
 
 
 @login_required

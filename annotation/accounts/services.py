@@ -257,6 +257,19 @@ def note_sign_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
     record("sign_in", project=None, actor=user, address=address)
 
 
+def note_failed_sign_in(*, name: str, address: str, step: str) -> None:
+    """Write that somebody was not let in; a name that nobody has may be a password, and is not."""
+    user = get_user_model()._default_manager.filter(username=name).first()
+    person = user.get_username() if user else ""
+    record("sign_in.failed", project=None, actor=user, person=person, address=address, step=step)
+
+
+def note_sign_out(*, user: Any) -> None:
+    """Write that somebody has signed out."""
+    if user.is_authenticated:
+        record("sign_in.ended", project=None, actor=user)
+
+
 def note_use(*, token: ApiToken, today: date) -> None:
     """Remember the day a token was last used; one write per day."""
     if token.last_used_on != today:

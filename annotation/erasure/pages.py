@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.accounts.access import get_project, refuse_others_than_admins
+from annotation.accounts.second_step import turn_off
 from annotation.accounts.services import create_sign_in_link
 from annotation.erasure.services import delete_answers, people, set_active
 from annotation.errors import Conflict
@@ -43,6 +44,9 @@ def change_account(request: HttpRequest, user_id: int) -> HttpResponse:
         elif "activate" in request.POST:
             set_active(person=person, is_active=True, actor=request.user)
             messages.success(request, f"{name} may sign in again.")
+        elif "second_step_off" in request.POST:
+            turn_off(user=person, actor=request.user)
+            messages.success(request, f"{name} signs in by password alone until they set up codes.")
         elif "link" in request.POST and person.is_active:
             token = create_sign_in_link(user=person, now=timezone.now(), actor=request.user)
             address = absolute_url(request, "sign-in-link", token)
@@ -65,5 +69,8 @@ def remove_answers(request: HttpRequest, project_id: int, person_id: int) -> Htt
 
 
 def _page(request: HttpRequest, link: Link | None = None) -> HttpResponse:
-    context: dict[str, Any] = {"people": people().order_by("username"), "link": link}
+    context: dict[str, Any] = {
+        "people": people().select_related("second_step").order_by("username"),
+        "link": link,
+    }
     return render(request, "annotation/people.html", context)

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from annotation.accounts.log import forget_person, record
+from annotation.accounts.second_step import turn_off
 from annotation.accounts.services import end_credentials, end_invitations_of
 from annotation.archive.bulk import forget_deleted
 from annotation.archive.tables import export_folders
@@ -22,6 +23,7 @@ from annotation.models import (
     Ask,
     Flag,
     Gold,
+    Identity,
     Insight,
     Invitation,
     Lease,
@@ -77,6 +79,8 @@ def anonymise(*, person: Any, actor: Any) -> Any:
     SignInAttempt.objects.filter(name=person.get_username()).delete()
     Invitation.objects.filter(accepted_by=person).update(note="")
     Membership.objects.filter(user=person).delete()
+    Identity.objects.filter(user=person).delete()
+    turn_off(user=person, actor=actor)
     forget_person(person)
     person.username = f"former-{secrets.token_hex(4)}"
     person.first_name = person.last_name = person.email = ""

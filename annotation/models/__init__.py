@@ -2,9 +2,12 @@
 
 from annotation.models.access import (
     ApiToken,
+    Identity,
     Invitation,
     Membership,
+    RecoveryCode,
     Role,
+    SecondStep,
     SignInAttempt,
     SignInLink,
 )
@@ -30,6 +33,7 @@ __all__ = [
     "Flag",
     "Gold",
     "GoldVersion",
+    "Identity",
     "Insight",
     "Invitation",
     "Job",
@@ -40,9 +44,11 @@ __all__ = [
     "Progress",
     "Project",
     "Queue",
+    "RecoveryCode",
     "Review",
     "Role",
     "Round",
+    "SecondStep",
     "Sentence",
     "SignInAttempt",
     "SignInLink",

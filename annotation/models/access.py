@@ -88,3 +88,41 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     last_used_on = models.DateField(null=True)
+
+
+class SecondStep(models.Model):
+    """An authenticator app whose codes are asked for after the password."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="second_step"
+    )
+    secret = models.CharField(max_length=64)
+    last_period = models.BigIntegerField()  # of the newest code that was used: none works twice
+    created_at = models.DateTimeField()
+
+
+class RecoveryCode(models.Model):
+    """What stands in for a lost authenticator app, once; only its hash is kept."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes"
+    )
+    code_hash = models.CharField(max_length=64)
+
+
+class Identity(models.Model):
+    """Whom a provider of single sign-on means, and which roles its groups have given them."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities"
+    )
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+    projects = models.JSONField(default=list)  # ids, where the membership came by a group
+    is_admin = models.BooleanField(default=False)  # by a group
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="one_person_an_identity")
+        ]

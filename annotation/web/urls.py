@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from annotation.accounts import pages as accounts
+from annotation.accounts import sign_in_pages as door
 from annotation.adjudication import inbox_pages as inbox
 from annotation.adjudication import pages as adjudicating
 from annotation.adjudication import review_pages as reviewing
@@ -22,12 +23,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
     path("theme/", frame.set_theme, name="theme"),
     path("language/", frame.set_language, name="language"),
-    path("sign-in/", accounts.sign_in, name="sign-in"),
-    path("sign-in/<str:token>/", accounts.sign_in_by_link, name="sign-in-link"),
-    path("sign-out/", accounts.sign_out, name="sign-out"),
-    path("invitations/<str:token>/", accounts.accept, name="invitation"),
+    path("sign-in/", door.sign_in, name="sign-in"),
+    path("sign-in/code/", door.sign_in_code, name="sign-in-code"),
+    path("sign-in/single/", door.single_sign_on, name="single-sign-on"),
+    path("sign-in/single/back/", door.single_sign_on_back, name="single-sign-on-back"),
+    path("sign-in/<str:token>/", door.sign_in_by_link, name="sign-in-link"),
+    path("sign-out/", door.sign_out, name="sign-out"),
+    path("invitations/<str:token>/", door.accept, name="invitation"),
     path("account/", accounts.account, name="account"),
     path("account/password/", accounts.new_password, name="set-password"),
+    path("account/second-step/", accounts.second_step, name="second-step"),
+    path("account/single-sign-on/", accounts.disconnect_sign_on, name="disconnect-sign-on"),
     path("account/tokens/<int:token_id>/", accounts.end_token, name="end-token"),
     path("people/", erasure.accounts, name="people"),
     path("people/<int:user_id>/", erasure.change_account, name="change-account"),

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.accounts.second_step import turn_off
 from annotation.accounts.services import LINK_HOURS, create_admin, create_sign_in_link
 from annotation.management.refusals import RefusingCommand
 from annotation.projects.selectors import find_user
@@ -17,6 +18,9 @@ class Command(RefusingCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--create-admin", action="store_true", help="make this admin first")
+        parser.add_argument(
+            "--no-code", action="store_true", help="ask for no code of their lost app any more"
+        )
         parser.add_argument("--hours", type=int, default=LINK_HOURS, help="how long it is good for")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,6 +29,8 @@ class Command(RefusingCommand):
             user, _ = create_admin(username=options["username"], now=now)
         else:
             user = find_user(options["username"])
+        if options["no_code"]:
+            turn_off(user=user, actor=None)
         token = create_sign_in_link(user=user, now=now, hours=hours)
         self.stdout.write(_server_address() + reverse("sign-in-link", args=[token]))
 

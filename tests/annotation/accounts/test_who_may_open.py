@@ -16,8 +16,9 @@ from annotation.rounds.settings import RoundSettings
 from annotation.web.urls import urlpatterns
 
 OPEN_TO_ALL = {"sign-in", "sign-in-link", "invitation", "theme", "language", "sign-out"}
-OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "new-project"}
-OWN = {"end-token"}  # of the person alone: see test_credentials
+OPEN_TO_ALL |= {"sign-in-code", "single-sign-on", "single-sign-on-back"}  # see test_sign_in_steps
+OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "second-step", "new-project"}
+OWN = {"end-token", "disconnect-sign-on"}  # of the person alone: see test_credentials
 SERVER = {"people", "change-account", "server-log"}  # of admins alone: see test_credentials
 FOR_ANNOTATORS = "overview annotate standing"
 FOR_CURATORS = (
