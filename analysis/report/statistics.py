@@ -73,10 +73,10 @@ def compare_paired(
     means = rng.choice(differences, size=(n_resamples, n)).mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     difference = float(differences.mean())
-    return Comparison(n, difference, float(low), float(high), wins, _paired_t_test(differences))
+    return Comparison(n, difference, float(low), float(high), wins, paired_t_test(differences))
 
 
-def _paired_t_test(differences: NDArray[np.float64]) -> float | None:
+def paired_t_test(differences: NDArray[np.float64]) -> float | None:
     """Return p, two-sided: 0 where all differ by the same, none where nothing differs."""
     from scipy.special import stdtr
 
@@ -87,6 +87,16 @@ def _paired_t_test(differences: NDArray[np.float64]) -> float | None:
     n = len(differences)
     t = differences.mean() / (differences.std(ddof=1) / np.sqrt(n))
     return float(2 * stdtr(n - 1, -abs(t)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number by Holm's steps, in the order given."""
+    corrected = [1.0] * len(p_values)
+    highest = 0.0
+    for step, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[place]))
+        corrected[place] = highest
+    return corrected
 
 
 def overlap(first: Sequence[int], second: Sequence[int]) -> float:

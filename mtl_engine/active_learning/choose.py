@@ -113,6 +113,8 @@ def choose(
     by_chance = _by_chance(confidence, costs, budget.share(settings.random_share), rng, groups)
     left = confidence.copy()
     left[with_duplicates([one.row for one in by_chance], groups)] = np.nan
+    if settings.each_wording_once:
+        left[_repeats(left, groups)] = np.nan
     units = None
     if scores.units is not None:
         units = replace(_with_needs(scores.units, pool, needs or {}), groups=groups)
@@ -214,6 +216,21 @@ def _askable(groups: Rows | None, confidence: Floats) -> Rows | None:
     if groups is None or (groups[~np.isnan(confidence).all(axis=1)] >= 0).any():
         return groups
     return None
+
+
+def _repeats(confidence: Floats, groups: Rows | None) -> Rows:
+    """Return the rows that nobody has to be asked: residue, and all but one of each wording.
+
+    The one with most open tasks stays, of equals the first.
+    """
+    if groups is None:
+        return np.empty(0, dtype=np.int64)
+    n_open = (~np.isnan(confidence)).sum(axis=1)
+    order = np.argsort(-n_open, kind="stable")
+    _, first = np.unique(groups[order], return_index=True)
+    is_kept = np.zeros(len(groups), dtype=bool)
+    is_kept[order[first]] = True
+    return np.flatnonzero(~is_kept | (groups < 0))
 
 
 def _with_needs(units: Units, pool: Pool, needs: Mapping[str, float]) -> Units:

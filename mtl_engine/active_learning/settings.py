@@ -291,6 +291,13 @@ class ActiveLearningSettings(ModelSettings):
         help="EQB-DJS: buy single answers with what the tasks' shares leave.",
         section=SELECTION_DETAILS,
     )
+    each_wording_once: bool = setting(
+        True,
+        title="Each wording once",
+        help="Of sentences that differ only in case, digits and punctuation one is asked, and none "
+        "that repeats a labelled one or is mere residue. Off: only MT-EEC and chance keep to it.",
+        section=SELECTION_DETAILS,
+    )
     whole_sentences: bool = setting(
         False,
         title="Whole sentences",

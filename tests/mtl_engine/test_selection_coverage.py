@@ -105,6 +105,24 @@ def test_the_gain_is_the_share_of_expected_errors_that_labels_remove(seed):
     )
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_parts_of_the_rule_can_be_left_out_to_see_what_they_are_for(seed):
+    units, is_open, costs = _pool(seed, n=30, n_tasks=3)
+    whole = Objective(units, is_open)
+    no_pool = Objective(replace(units, without="pool"), is_open)
+    no_labels = Objective(replace(units, without="labelled"), is_open)
+    n_open = whole.cluster_counts(0)[0]
+    mean = np.divide(whole.mass[:4], n_open, out=np.zeros(4), where=n_open > 0)
+    assert no_pool.mass[:4] == pytest.approx(mean / mean.sum())
+    assert (no_labels.seen == np.array([task.kappa for task in units.tasks])[whole.task]).all()
+    assert (no_labels.mass == whole.mass).all()
+    rng = np.random.default_rng
+    plain = cover(replace(units, without="weights"), is_open, costs, 40.0, rng=rng(seed))
+    searched = cover(units, is_open, costs, 40.0, rng=rng(seed))
+    assert plain.weights == pytest.approx([1 / 3] * 3)
+    assert searched.level >= min(1, plain.level) - 1e-9
+
+
 def test_two_sentences_by_hand():
     # cluster 0: errors .5 and .1 (mass .6 / .8), cluster 1: .2 (mass .2 / .8); two seen of 0
     task = TaskUnits(
@@ -475,6 +493,12 @@ def test_units_that_do_not_fit_are_refused(change, message):
     task = TaskUnits(np.ones(3, int), np.zeros(3, int), np.zeros(3), np.zeros(2, int))
     with pytest.raises(EngineError, match=message):
         Units((replace(task, **change),)).check((3, 1))
+
+
+def test_an_unknown_part_of_the_rule_is_refused():
+    units, is_open, costs = _pool(0)
+    with pytest.raises(UnknownName, match="luck"):
+        cover(replace(units, without="luck"), is_open, costs, 9.0, rng=np.random.default_rng(0))
 
 
 def test_units_of_another_pool_are_refused():

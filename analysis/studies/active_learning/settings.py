@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mtl_engine.active_learning.settings import COST, SENTENCES, ActiveLearningSettings
+from mtl_engine.selection.coverage import PARTS
 from mtl_engine.settings import Choice, setting
 
 ONCE = "ONCE"  # the budget of all rounds, spent after the first training by one BLP
@@ -16,7 +17,7 @@ class SimulationSettings(ActiveLearningSettings):
     """One way to spend an annotation budget on sentences whose labels are known and hidden.
 
     Everything that a round decides has the product's defaults: what is not set is simulated as
-    the server does it.
+    the server does it, but that strategies may ask the same twice, as in the papers.
     """
 
     RETIRED: ClassVar[tuple[str, ...]] = (
@@ -35,6 +36,21 @@ class SimulationSettings(ActiveLearningSettings):
             Choice("GREEDY", "first in rank"),
             Choice(ONCE, "all rounds at once"),
         ),
+    )
+    each_wording_once: bool = setting(
+        False,
+        title="Each wording once",
+        help="As rounds ask. Off: the strategies of papers ask what they rank, as it comes.",
+        section="simulation",
+    )
+    without: str = setting(
+        "",
+        title="MT-EEC without",
+        help="To learn what each part is for: the pool's mass (a rare cluster counts as a common "
+        "one), what is labelled (everything counts as new), or the search for task weights (equal "
+        "ones, whatever they promise).",
+        section="simulation",
+        choices=(Choice("", "nothing"), *(Choice(part) for part in PARTS)),
     )
     initial: int = setting(
         50,

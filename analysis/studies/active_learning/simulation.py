@@ -188,6 +188,8 @@ def _ask(
     rng = np.random.default_rng([seed, number + 1])
     pool = oracle.pool().sample(settings.pool_sample, rng)
     scores = score_pool(ensemble, pool, settings, seed=seed, known=oracle.revealed_examples())
+    if scores.units is not None:
+        scores = replace(scores, units=replace(scores.units, without=settings.without))
     if settings.cost_source == GOLD:
         prices = Prices(actual.at(pool.ids), "cost")
     else:

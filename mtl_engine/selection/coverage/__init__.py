@@ -5,6 +5,7 @@ from mtl_engine.selection.coverage.reasons import CellReason, Feature, explain_b
 from mtl_engine.selection.coverage.units import (
     LEAST_WORDS,
     MODES,
+    PARTS,
     REPEATED,
     RESIDUE,
     Mode,
@@ -21,6 +22,7 @@ from mtl_engine.selection.coverage.units import (
 __all__ = [
     "LEAST_WORDS",
     "MODES",
+    "PARTS",
     "REPEATED",
     "RESIDUE",
     "CellReason",

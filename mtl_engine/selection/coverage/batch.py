@@ -15,7 +15,7 @@ from mtl_engine.costs import Costs
 from mtl_engine.selection.budget.greedy import greedy_rows
 from mtl_engine.selection.coverage.lazy_greedy import LazyGreedy, Pick, Selection
 from mtl_engine.selection.coverage.objective import Objective
-from mtl_engine.selection.coverage.units import Units
+from mtl_engine.selection.coverage.units import WEIGHTS, Units
 from mtl_engine.selection.order import Floats, Rows, lowest
 
 N_STEPS = 8  # of the search for task weights
@@ -95,8 +95,10 @@ def cover(
     rows = _candidates(objective, costs, joint, groups, budget, draws, rng, n_candidates)
     greedy = LazyGreedy(objective, rows, costs, groups, usual_costs(units, costs, is_open))
     whole = np.ones(is_open.shape[1], dtype=bool)
-    best, weights = _max_min(greedy, problem, budget, _most_typical(draws, values, problem))
-    if problem.level(best.gains) < 1:
+    is_searched = units.without != WEIGHTS
+    typical = _most_typical(draws, values, problem)
+    best, weights = _max_min(greedy, problem, budget, typical, N_STEPS if is_searched else 1)
+    if is_searched and problem.level(best.gains) < 1:
         fairest = draws[int(np.argmax([problem.level(value) for value in values]))]
         best = _with_chance(greedy, problem, budget, fairest, weights, best)
     greedy.take(best, [(row, whole) for rows in draws for row in rows.tolist()])
@@ -154,7 +156,7 @@ class _Problem:
 
 
 def _max_min(
-    greedy: LazyGreedy, problem: _Problem, budget: float, drawn: Rows
+    greedy: LazyGreedy, problem: _Problem, budget: float, drawn: Rows, n_steps: int
 ) -> tuple[Selection, Floats]:
     """Return the selection with the highest level over a search for task weights, and those."""
     weights = np.where(problem.is_promised, problem.need, 0.0)
@@ -162,7 +164,7 @@ def _max_min(
         return greedy.start(budget), weights
     weights /= weights.sum()
     best: tuple[Selection, Floats] | None = None
-    for step in range(N_STEPS if problem.is_promised.sum() > 1 else 1):
+    for step in range(n_steps if problem.is_promised.sum() > 1 else 1):
         selection = greedy.start(budget)
         _take_drawn(greedy, selection, problem, budget, drawn)
         greedy.run(selection, _per_chance(weights, problem.chance))

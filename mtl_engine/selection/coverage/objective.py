@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mtl_engine.selection.coverage.units import TaskUnits, Units, teaching
+from mtl_engine.selection.coverage.units import LABELLED, POOL, TaskUnits, Units, teaching
 from mtl_engine.selection.order import Floats, Rows
 
 CHUNK = 2**20  # units looked at together, to bound memory
@@ -40,7 +40,9 @@ class Objective:
     def __init__(self, units: Units, is_open: NDArray[np.bool_]) -> None:
         self.units = units
         self.is_open = is_open
-        self._parts = [_TaskFeatures(task, is_open[:, k]) for k, task in enumerate(units.tasks)]
+        self._parts = [
+            _TaskFeatures(task, is_open[:, k], units.without) for k, task in enumerate(units.tasks)
+        ]
         sizes = [len(part.mass) for part in self._parts]
         self.first_feature = np.cumsum([0, *sizes])
         self.task = np.repeat(np.arange(len(sizes)), sizes)  # (f,) of each feature
@@ -99,14 +101,14 @@ class Objective:
 class _TaskFeatures:
     """The features of one task."""
 
-    def __init__(self, task: TaskUnits, is_open: NDArray[np.bool_]) -> None:
+    def __init__(self, task: TaskUnits, is_open: NDArray[np.bool_], without: str) -> None:
         self.task = task
         self.is_open = is_open
         self.starts = np.cumsum(task.counts) - task.counts
         self.teach = teaching() if task.length is not None else np.ones((1, 1))
         size = task.n_clusters * task.n_lengths
         self.n_open, self.open_error = np.zeros((2, task.n_clusters))
-        mass = np.zeros(size)
+        mass, count = np.zeros((2, size))
         for units, sentence in self._chunks():
             cluster, error = task.cluster[units], task.error[units]
             is_counted = self.is_open[sentence]
@@ -116,9 +118,12 @@ class _TaskFeatures:
             weight = error if task.mode == "doubt" else np.ones(len(error))
             feature = cluster * task.n_lengths + self._length(sentence[is_counted])
             mass += np.bincount(feature, weight, minlength=size)
+            count += np.bincount(feature, minlength=size)
+        if without == POOL:
+            mass /= np.maximum(count, 1.0)
         self.mass = mass / mass.sum() if mass.sum() > 0 else mass
         labelled = task.labelled.reshape(task.n_clusters, task.n_lengths)
-        self.seen = (task.kappa + labelled @ self.teach).ravel()
+        self.seen = (task.kappa + (without != LABELLED) * labelled @ self.teach).ravel()
 
     def entries(self, rows: Rows, is_open: NDArray[np.bool_]) -> tuple[Rows, Rows, Floats]:
         """Return owner (place in `rows`), feature and amount of the units in open rows."""

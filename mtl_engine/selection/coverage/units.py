@@ -21,6 +21,7 @@ Keys: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 Mode = Literal["doubt", "coverage", "chance"]
 MODES: tuple[Mode, ...] = get_args(Mode)
+POOL, LABELLED, WEIGHTS = PARTS = ("pool", "labelled", "weights")  # can be left out, to compare
 LENGTHS = (4, 8, 13, 19)  # longest sentences of all length classes but the last
 DECAY = 0.5  # what a unit teaches about a length class one longer than its own
 ARRAYS = "units"  # under which units are kept
@@ -67,6 +68,7 @@ class Units:
     opening: float = 0.0  # fixed cost of opening a sentence, beyond reading it
     by_row: bool = False  # ask for all open tasks of a sentence; False: task by task
     names: Sequence[Sequence[str]] = field(default=(), repr=False)  # per task and cluster, in words
+    without: str = ""  # a part of the rule that is left out, for studies
     parents: tuple[int, ...] = ()  # per task the one that it is asked with (spans of relations), -1
 
     def check(self, shape: tuple[int, ...]) -> None:
@@ -80,6 +82,8 @@ class Units:
             _check_task(number, task, shape[0])
         if self.groups is not None and self.groups.shape != shape[:1]:
             raise EngineError(f"groups has shape {self.groups.shape}; expected ({shape[0]},).")
+        if self.without and self.without not in PARTS:
+            raise UnknownName("part of the rule", self.without, PARTS)
         if not 0 <= self.opening < np.inf:
             raise EngineError(f"opening is {self.opening}; it must be a cost of at least 0.")
 

@@ -1,12 +1,13 @@
 """MT-EEC in the loop: units from a trained model, a choice in cells, and reasons in words."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from mtl_engine.active_learning.choose import CHANCE, Budget, choose, choose_by_chance
-from mtl_engine.active_learning.cover import pool_units
+from mtl_engine.active_learning.cover import pool_units, sentence_groups
 from mtl_engine.active_learning.evaluate import Calibration, TaskEvaluation, task_needs
 from mtl_engine.active_learning.explain import explain_choice
 from mtl_engine.active_learning.score import PoolScores, score_pool, unscored
@@ -14,7 +15,13 @@ from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.active_learning.train import train_ensemble
 from mtl_engine.errors import EngineError
 from mtl_engine.selection.coverage import REPEATED
-from tests.mtl_engine.active_learning.pools import TINY, labelled, pool_of, prices_of
+from tests.mtl_engine.active_learning.pools import (
+    TINY,
+    labelled,
+    pool_of,
+    prices_of,
+    random_scores,
+)
 from tests.mtl_engine.corpus import MOOD, MOVES, SPANS, SYNTAX, sentences
 
 SETTINGS = ActiveLearningSettings(
@@ -231,6 +238,48 @@ def test_neither_seed_nor_random_share_ask_residue_or_the_same_twice(ensemble):
     last = unscored(only_residue)
     rest = choose_by_chance(last, prices_of(only_residue, last), budget=everything, rng=rng(0))
     assert len(rest.selected) == 2  # nothing else is left
+
+
+@pytest.mark.parametrize("strategy", ["MT-RRF", "MT-AVG", "RANDOM", "MT-PAR", "UDJS"])
+def test_no_strategy_asks_residue_or_the_same_twice_unless_told_to(strategy):
+    texts = [("Yo", ","), ("RE:???",), *(e.tokens for e in _unlabelled(8))]
+    twice = [type(e)(text, {}, i) for i, text in enumerate([*texts, *texts]) for e in [_known()[0]]]
+    is_closed = np.zeros((20, 2), dtype=bool)
+    is_closed[2, 0] = True  # the other one of its wording is open as a whole: that one is asked
+    open_pool = pool_of(twice, [SPANS, MOVES], is_closed=is_closed)
+    scores = random_scores(open_pool)
+    scores = replace(scores, groups=sentence_groups(open_pool))
+    values = {**TINY, "strategy": strategy, "unit": "cost", "amount": 1000, "random_share": 0.3}
+    asked = {}
+    for is_once in (True, False):
+        settings = ActiveLearningSettings.from_dict({**values, "each_wording_once": is_once})
+        budget = Budget(1000.0, is_count=False)
+        prices = prices_of(open_pool, scores)
+        rng = np.random.default_rng(3)
+        choice = choose(open_pool, scores, prices, settings, budget=budget, rng=rng)
+        asked[is_once] = [one.row for one in choice.selected]
+    assert len({row % 10 for row in asked[True]}) == len(asked[True]) == 8
+    assert not {0, 1, 10, 11} & set(asked[True])
+    assert len(asked[False]) > 8
+
+
+def test_of_one_wording_the_sentence_with_most_open_tasks_is_asked():
+    same = [type(e)(e.tokens, {}, i) for i in range(3) for e in [_unlabelled(1)[0]]]
+    is_closed = np.array([[True, False], [False, False], [False, False]])
+    open_pool = pool_of(same, [SPANS, MOVES], is_closed=is_closed)
+    scores = replace(random_scores(open_pool), groups=np.zeros(3, int))
+    settings = ActiveLearningSettings.from_dict(
+        {**TINY, "strategy": "MT-AVG", "unit": "cost", "amount": 1000, "random_share": 0.0}
+    )
+    choice = choose(
+        open_pool,
+        scores,
+        prices_of(open_pool, scores),
+        settings,
+        budget=Budget(1000.0, is_count=False),
+        rng=np.random.default_rng(3),
+    )
+    assert [(one.row, one.tasks) for one in choice.selected] == [(1, (0, 1))]
 
 
 def test_relations_know_the_spans_that_they_are_asked_with(ensemble):

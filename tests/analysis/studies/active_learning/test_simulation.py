@@ -190,6 +190,7 @@ def test_a_study_with_default_settings_asks_as_the_product_does():
     assert 0 < rounds[1]["cost"] - rounds[0]["cost"] < 4  # minutes, at the prior's speed
     product = RoundSettings().to_dict()
     own = {"decision", "initial", "dev_size", "n_rounds", "pool_size", "cost_source"}
+    own |= {"each_wording_once", "without"}  # of papers, and of studies of the rule's parts
     for name, value in SimulationSettings().to_dict().items():
         assert name in own or product[name] == value, name
     assert last["final"]["cost"] == rounds[1]["cost"]
