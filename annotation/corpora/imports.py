@@ -328,10 +328,14 @@ def _answer(labels: LabelsAs, author: Any) -> Model | None:
 
 
 def _grow_label_sets(project: Project, found: Findings, *, takes_all: bool) -> None:
-    """Add the new labels of open tasks; refuse labels that somebody has removed since."""
+    """Add the new labels of open tasks, the most frequent first: they are to get the keys.
+
+    Refuses labels that somebody has removed since.
+    """
     for task in project.tasks.filter(name__in=found.labels):
         known = set(task.labels.values_list("name", flat=True))
-        new = [name for name in found.labels[task.name] if name not in known]
+        counts = found.labels[task.name]
+        new = sorted((name for name in counts if name not in known), key=lambda name: -counts[name])
         if new and not task.is_open and not takes_all:
             raise Conflict(f"Task '{task.name}' has lost labels meanwhile: {', '.join(new)}.")
         add_labels(task=task, names=new)

@@ -144,11 +144,19 @@ class ArcMemory(Memory):
         super().__init__(task_id, kind)
         self.labels: defaultdict[Any, Counter[str]] = defaultdict(Counter)  # (cue, end) -> labels
         self.totals: Counter[Any] = Counter()  # cue -> answers with it
+        self.seen: Counter[str] = Counter()  # word, or ending after "~" -> how often it was there
+        self.led: Counter[str] = Counter()  # the same -> how often something hung on it
 
     def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
         """Count every arc under its cues."""
         words = _folded(tokens)
-        for dependent, head, label in self.kind.items(answer):
+        arcs = list(self.kind.items(answer))
+        leaders = {head - 1 for _, head, _ in arcs if head}
+        for i, word in enumerate(words):
+            for name in (word, f"~{_ending(word)}"):
+                self.seen[name] += by
+                self.led[name] += by * (i in leaders)
+        for dependent, head, label in arcs:
             for cue, end in _arc_cues(words, dependent, head):
                 self.labels[cue, end][label] += by
                 self.totals[cue] += by
@@ -169,13 +177,23 @@ class ArcMemory(Memory):
         return [[head, label] for _, _, head, label in sorted(offers)[:N_HEADS]]
 
     def _scores(self, words: Sequence[str], dependent: int, head: int) -> dict[str, float]:
-        """Return how much speaks for each label of an arc: the sum of its shares under all cues."""
+        """Return how much speaks for each label of an arc: the sum of its shares under all cues.
+
+        Words on which little ever hung, as articles and full stops, count for little as heads.
+        """
         scores: defaultdict[str, float] = defaultdict(float)
         for cue, end in _arc_cues(words, dependent, head):
             for label, n in self.labels.get((cue, end), {}).items():
                 if n > 0:
                     scores[label] += n / (self.totals[cue] + TRUST)
-        return scores
+        share = self._share_led(words[head - 1]) if head else 1.0
+        return {label: score * share for label, score in scores.items()}
+
+    def _share_led(self, word: str) -> float:
+        """Return how often something hangs on a word; on those like it while it is rare."""
+        alike = f"~{_ending(word)}"
+        expected = (self.led[alike] + 1) / (self.seen[alike] + 2)
+        return (self.led[word] + TRUST * expected) / (self.seen[word] + TRUST)
 
 
 def _seen(labels: Counter[str] | None) -> dict[str, int]:

@@ -65,6 +65,17 @@ def test_words_stand_as_high_with_a_sentence_before_them_as_without(make_queue, 
     assert hands.word(0).bounding_box()["y"] == first
 
 
+def test_words_and_arcs_keep_their_places_when_a_drawer_narrows_the_page(make_queue, open_page):
+    tasks = [{"name": "Tags", "kind": "tags", "labels": ["ADPOSITION"]}]
+    queue = make_queue([Given("A ship left .".split())], tasks=tasks)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "A")
+    places = [hands.word(i).bounding_box() for i in range(4)]
+    hands.press("F8")
+    expect(page.locator("#drawer h2")).to_have_text("Your answers")
+    assert [hands.word(i).bounding_box() for i in range(4)] == places
+
+
 def test_what_is_left_and_done_stays_where_it_is_while_one_works(make_queue, open_page):
     queue = make_queue([Given(HARBOUR, harbour_suggestions())])
     page = open_page(queue.annotator)

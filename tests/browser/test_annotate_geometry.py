@@ -100,7 +100,7 @@ def test_an_arc_is_cut_at_a_line_break_and_open_there(modules):
     assert (first["line"], first["left"], first["right"]) == (0, "from", None)
     assert (second["line"], second["left"], second["right"]) == (1, None, "to")
     assert (second["x1"], second["x2"]) == (0, 50)
-    assert [first["isLabelled"], second["isLabelled"]] == [True, False]
+    assert [first["isLabelled"], second["isLabelled"]] == [True, True]
 
 
 def test_inner_spans_hang_nearest_and_relations_hold_what_is_free_of_a_chip(modules):

@@ -73,6 +73,17 @@ def test_gold_is_stored_by_task_and_open_label_sets_grow(project):
     ]
 
 
+def test_new_labels_come_in_the_order_of_their_use_and_the_first_get_the_keys(db):
+    rows = [("x", "rare")] + [("y", "usual")] * 3 + [("z", "usable")] * 2
+    project = create_project(
+        spec={"name": "p", "tasks": [{"name": "pos", "kind": "tags", "open": True}]}
+    )
+    lines = (f"{i}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for i, (word, tag) in enumerate(rows, 1))
+    load(project, "\n".join(lines) + "\n\n")
+    labels = project.tasks.get().labels.values_list("name", "key")
+    assert list(labels) == [("usual", "u"), ("usable", "s"), ("rare", "r")]
+
+
 def test_labels_may_be_suggestions_one_persons_annotations_or_nothing(project, bob):
     load(project, CONLLU, labels="suggestions", name="a")
     assert Suggestion.objects.count() == 6

@@ -105,3 +105,17 @@ def test_a_blind_ask_and_a_project_without_suggestions_get_none(project):
     project.shows_suggestions = False
     project.save()
     assert _hints(project, asked) == {}
+
+
+def test_words_on_which_nothing_ever_hung_are_no_likely_heads(project):
+    for text, tree in (
+        ("so boat .", [[2, "det"], [0, "root"], [2, "obj"]]),
+        ("so ferry .", [[2, "det"], [0, "root"], [2, "obj"]]),
+        ("so . tram", [[3, "det"], [3, "obj"], [0, "root"]]),
+    ):
+        _answer(project, text, {**SAID, "syntax": tree})
+    heads = _hints(project, _sentence(project, "so . lorry"))["syntax"]["heads"]
+    assert heads[0][0] == [
+        3,
+        "det",
+    ]  # most heads of "so" were the next word; here it is a full stop

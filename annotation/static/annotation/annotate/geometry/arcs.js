@@ -75,8 +75,11 @@ function cutArc(arc, foot, places, lines, frame) {
     if (!b.end) b.x = lineEdge(lines[line], frame, "end", foot[starts], line === first);
     pieces.push(orientPiece(arc, line, a, b));
   }
-  const longest = pieces.reduce((best, p) => (p.x2 - p.x1 > best.x2 - best.x1 ? p : best));
-  longest.isLabelled = true;
+  const length = ({ x1, x2 }) => x2 - x1;
+  const longest = pieces.reduce((best, piece) => (length(piece) > length(best) ? piece : best));
+  for (const piece of pieces) {
+    piece.isLabelled = piece === longest || length(piece) >= arc.labelWidth + 2 * NAME_AIR;
+  }
   return pieces;
 }
 

@@ -14,6 +14,7 @@ import { t } from "../words.js";
 
 const NAME = "tree";
 const MOST_PROPOSED = 4; // heads of a word
+const SIGN = /^[\p{P}\p{S}]+$/u; // is nobody's head, unless somebody said so
 
 register({
   ...perWord,
@@ -283,7 +284,8 @@ function proposalsFor(state, name, dep) {
   for (const [head, label] of remembered) add(head, label, null, true);
   const label = found[0]?.label ?? "";
   const near = [state.ui.lastHead, root, dep + 2, dep, dep + 3, dep - 1];
-  for (const head of near) if (head > 0 && fits(head)) add(head, label, null, false);
+  const isSign = (head) => SIGN.test(state.sentence.tokens[head - 1]);
+  for (const head of near) if (head > 0 && fits(head) && !isSign(head)) add(head, label, null, false);
   return found.slice(0, MOST_PROPOSED);
 }
 

@@ -50,10 +50,12 @@ export class Detail {
   /** How the same words were answered before; a click gives them that label. */
   #similar(before) {
     const list = element("ul", { class: "similar" });
-    for (const { task, label, n } of before) {
+    for (const { task, label, n, isElsewhere } of before) {
       const pick = element("button", { type: "button", class: "bar-name" }, label);
       pick.addEventListener("click", () => this.on.label?.(task, label));
-      list.append(element("li", {}, pick, ` ${n} ×`));
+      const count = element("span", { class: "muted number" }, `${n}×`);
+      const whose = isElsewhere ? [element("span", { class: "muted" }, `${task}:`), " "] : [];
+      list.append(element("li", {}, ...whose, pick, " ", count));
     }
     const title = element("p", { class: "small muted" }, t("The same words before:"));
     return element("div", { class: "similar-box" }, title, list);
@@ -81,13 +83,18 @@ export class Detail {
 
 const MOST_SIMILAR = 4;
 
-/** Labels that the words at hand had in earlier answers, for each task that is asked. */
+/** Labels that the words at hand had in earlier answers, those of the open task first. */
 function beforeHere(state, item) {
   const range = (item && wordsOf(item)) ?? rangeOf(state.ui);
+  const isElsewhere = (task) => task.name !== state.ui.task;
   return wantedTasks(state)
+    .sort((a, b) => isElsewhere(a) - isElsewhere(b))
     .flatMap((task) => {
       const found = labelledBefore(state, task, kindOf(task).isWhole ? null : range);
-      return [...found].map(([label, n]) => ({ task: task.name, label, n }));
+      return [...found].map(([label, n]) => ({
+        ...{ task: task.name, label, n },
+        isElsewhere: isElsewhere(task),
+      }));
     })
     .slice(0, MOST_SIMILAR);
 }

@@ -54,7 +54,7 @@ export class Proposals {
     if (picked) title.append(" ", element("span", { class: "badge guess" }, picked));
     const list = element("div", { class: "proposals-rows", role: "group", "aria-label": t("Proposed heads") });
     for (const row of rows) list.append(this.#row(row, word));
-    list.append(this.#button("root", "proposal", t("root")));
+    if (rows.every(({ head }) => head !== 0)) list.append(this.#button("root", "proposal", t("root")));
     const other = this.#button("head", "proposal", t("another head"));
     if (other.querySelector("kbd")) list.append(other);
     return element("div", { class: "proposals-heads" }, title, list);

@@ -15,7 +15,8 @@ import { shortNumber } from "../sentence/speech.js";
 import { t } from "../words.js";
 
 const MOST_LIKELY = 5;
-const MOST_USED = 7;
+const MOST_SHOWN = 12; // labels in sight of a task that has more: the likely ones, then the most used
+const MOST_IN_LINES = 24; // labels without prefixes; of more, the finder shows the rest
 const MOST_FOUND = 12;
 const MOST_PICKS = 4; // of a class whose task is not open
 const MOST_HEIGHT = 0.4; // of the window; less is shown before it takes more
@@ -242,13 +243,24 @@ class OpenTask {
     const buttons = (names) => names.map((name) => this.#button(name));
     this.rows = [
       ...(first.length ? [row("likely", t("Likely here"), buttons(first))] : []),
-      row("used", t("Most used"), buttons(used.slice(0, MOST_USED))),
-      row("prefixes", t("All {n} by prefix", { n: task.labels.length }), this.#prefixes()),
+      row("used", t("Most used"), buttons(used.slice(0, MOST_SHOWN - first.length))),
+      ...this.#otherRows(row, used.slice(MOST_SHOWN - first.length)),
       row("all", "", [this.#allButton(t("All {n}", { n: task.labels.length }))]),
     ];
     this.labels.replaceChildren(...this.rows);
     this.found = null;
     this.input.value = "";
+  }
+
+  /** The labels that are not in sight yet: by prefix, or in a line where they share none. */
+  #otherRows(row, others) {
+    const { task } = this;
+    const n = task.labels.length;
+    if (prefixGroups(task).length > 1) {
+      return [row("prefixes", t("All {n} by prefix", { n }), this.#prefixes())];
+    }
+    if (n > MOST_IN_LINES) return [];
+    return [row("prefixes", t("Others"), others.map((name) => this.#button(name)))];
   }
 
   /** Chips of the prefixes, one of which may be open in a box below them. */

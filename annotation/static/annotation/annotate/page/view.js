@@ -89,7 +89,8 @@ export class View {
     const { session } = this;
     const { words, step } = session.state ? nextStep(session.state) : NOTHING_NEXT;
     const waiting = session.state ? countPending(session.state) : 0;
-    this.announcer.rest(restingWords(session, step), { isHint: step === "check" });
+    const resting = restingWords(session, step);
+    this.announcer.rest(resting, { isHint: resting === WALKS });
     setText(this.part("submit").firstElementChild, words);
     setText(this.part("accept-all").firstElementChild, t("Accept all {n}", { n: waiting }));
     toggle(this.part("accept-all"), "hidden", waiting === 0);
@@ -142,6 +143,7 @@ function placeText({ ask, sentence }, seconds) {
   return t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number, rank, n, time });
 }
 
+const WALKS = t("Enter walks to what is not checked. It submits when nothing is left.");
 const NOTHING_NEXT = { step: "submit", words: t("Submit and next"), n: 0 };
 
 /** What the action bar says when nothing else is to say; step: what Enter does next. */
@@ -153,7 +155,5 @@ function restingWords(session, step) {
     return t("What you did last is kept here and is sent as soon as that is possible.");
   }
   if (session.phase === PHASE.sending) return t("Sending…");
-  return step === "check"
-    ? t("Enter walks to what is not checked. It submits when nothing is left.")
-    : "";
+  return step === "check" ? WALKS : "";
 }

@@ -48,14 +48,14 @@ export class Arcs {
       ...draw("link", items.links, layout.links, layout.lines, 1, onChip, metrics),
     ];
     this.strokes.render(drawn.map((arc) => strokesOf(arc, tokens, items)));
-    this.names.render(drawn.filter(({ name }) => name).map(nameOf));
+    this.names.render(drawn.flatMap(namesOf));
   }
 }
 
-/** Pieces of each arc as path data, and the place of its name; look: the class of its elements. */
+/** Pieces of each arc as path data, and the places of its name; look: the class of its elements. */
 function draw(look, arcs, byLine, lines, side, footOn, { lane }) {
   const drawn = new Map(
-    arcs.map((arc) => [arc.id, { look, arc, paths: [], tips: [], name: null }]),
+    arcs.map((arc) => [arc.id, { look, arc, paths: [], tips: [], names: [] }]),
   );
   byLine.forEach((pieces, k) => {
     const foot = footOn(lines[k]);
@@ -68,7 +68,7 @@ function draw(look, arcs, byLine, lines, side, footOn, { lane }) {
       entry.paths.push(piecePath(piece, y, side, left, right));
       if (piece.left === "to") entry.tips.push(tipPath(piece.x1, left, side));
       if (piece.right === "to") entry.tips.push(tipPath(piece.x2, right, side));
-      if (piece.isLabelled) entry.name = { x: piece.nameX, y: side < 0 ? y - 4 : y + 12 };
+      if (piece.isLabelled) entry.names.push({ x: piece.nameX, y: side < 0 ? y - 4 : y + 12 });
     }
   });
   return [...drawn.values()];
@@ -96,8 +96,10 @@ function strokesOf({ look, arc, paths, tips }, tokens, items) {
   };
 }
 
-function nameOf({ look, arc, name }) {
-  return { key: arc.id, attributes: attributesOf(look, arc), ...name, text: arcText(arc) };
+/** An arc that a line break cuts has its name on every piece with room for it. */
+function namesOf({ look, arc, names }) {
+  const [attributes, text] = [attributesOf(look, arc), arcText(arc)];
+  return names.map((name, i) => ({ key: i ? `${arc.id} ${i}` : arc.id, attributes, ...name, text }));
 }
 
 function updateStrokes(node, { attributes, paths, tips }) {

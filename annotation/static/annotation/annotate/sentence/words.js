@@ -51,7 +51,10 @@ export class Words {
   }
 
   #naturalWidths() {
-    for (const node of this.nodes) node.style.width = "";
+    for (const node of this.nodes) {
+      node.style.width = "";
+      node.placedAt = null;
+    }
     return this.nodes.map((node) => Math.ceil(node.getBoundingClientRect().width * 10) / 10);
   }
 
