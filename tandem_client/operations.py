@@ -552,6 +552,7 @@ class History(TypedDict):
 
 
 ImportBodyFormatEnum = Literal[
+    "auto",
     "text",
     "csv",
     "tsv",
@@ -571,7 +572,7 @@ ImportBodyLabelsEnum = Literal["gold", "suggestions", "annotations", "none"]
 class Import(TypedDict):
     """A file, and how it is to be taken."""
 
-    format: "ImportBodyFormatEnum"
+    format: NotRequired["ImportBodyFormatEnum"]
     labels: "ImportBodyLabelsEnum"
     name: NotRequired[str]
     author: NotRequired[str]

@@ -24,8 +24,8 @@ from annotation.corpora.report import (
 )
 from annotation.corpora.selectors import find_corpus, find_sentences
 from annotation.corpora.services import delete_corpus, delete_sentences
-from annotation.corpora.uploads import Upload, discard_upload, keep_upload, safe_file_name
-from annotation.errors import InvalidInput, NotFound, Problem, unknown_name
+from annotation.corpora.uploads import AUTO, Upload, discard_upload, keep_upload, safe_file_name
+from annotation.errors import InvalidInput, NotFound, Problem, Refused, unknown_name
 from annotation.formats.catalogue import formats, get_format, readable_formats
 from annotation.formats.records import ReadOptions
 from annotation.jobs.api import JobMessage
@@ -62,11 +62,11 @@ class FormFlagField(FlagField):
 
 
 class FormatField(NameField):
-    """The name of a format that is read."""
+    """The name of a format that is read, or "auto"."""
 
     def __init__(self, **options: Any) -> None:
         options.pop("choices", None)
-        super().__init__(choices=list(readable_formats()), **options)
+        super().__init__(choices=[AUTO, *readable_formats()], **options)
 
 
 @extend_schema_field({"type": "string", "description": "A JSON object of names."})
@@ -95,7 +95,7 @@ class ImportBody(Message):
     file = serializers.FileField(
         error_messages={"required": "Send the file as the multipart field 'file'."}
     )
-    format = FormatField()
+    format = FormatField(default=AUTO, help_text="auto: recognised from the file.")
     labels = NameField(LABELS_AS)
     name = TextField(max_length=200, default="")
     author = TextField(max_length=150, default="", help_text="Whose annotations; oneself unless.")
@@ -116,7 +116,8 @@ class ImportBody(Message):
         max_length=2000,
         default="",
         help_text='Columns of a table that answer tasks, as JSON: {"COLUMN": "TASK"}; no other '
-        "plain column does. Or, where a table has no heading, its names, separated by commas.",
+        "plain column does, nor key of jsonl. Or, where a table has no heading, its names, "
+        "separated by commas.",
     )
     text_column = TextField(max_length=100, default="")
     annotator = TextField(max_length=150, default="")
@@ -228,6 +229,11 @@ class CorporaView(APIView):
         file = body["file"]
         wanted = _wanted(project, request.user, body)
         upload = keep_upload(project=project, file_name=file.name or "", chunks=file.chunks())
+        try:
+            wanted["format"] = upload.format_of(body["format"])
+        except Refused:
+            discard_upload(upload=upload)
+            raise
         with reading_here(upload) as is_turn:
             if is_turn:
                 return _import_now(request, project, upload, wanted)
@@ -397,7 +403,6 @@ def _wanted(project: Project, user: Any, body: dict[str, Any]) -> dict[str, Any]
         author = find_member(project, body["author"]) if body["author"] else user
     stated, columns = _columns(body["columns"])
     return {
-        "format": body["format"],
         "labels": body["labels"],
         "author": author,
         "name": body["name"],

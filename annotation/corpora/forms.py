@@ -6,14 +6,11 @@ from django import forms
 from django.contrib.auth import get_user_model
 
 from annotation.corpora.report import ImportChoices
-from annotation.corpora.uploads import Upload, find_upload, keep_upload
-from annotation.errors import Refused
-from annotation.formats.catalogue import detect, readable_formats
+from annotation.corpora.uploads import AUTO, Upload, find_upload, keep_upload
+from annotation.formats.catalogue import readable_formats
 from annotation.formats.records import ReadOptions
 from annotation.models import Project
 
-AUTO = "auto"
-HEAD_BYTES = 65_536
 LABELS = (
     ("gold", "as gold", "They are right: models learn from them and are measured by them."),
     ("suggestions", "as suggestions", "A machine made them: people see, check and correct them."),
@@ -137,17 +134,6 @@ class ImportForm(forms.Form):
         if file is None:
             return find_upload(project=self.project, upload_id=self.cleaned_data["upload"])
         return keep_upload(project=self.project, file_name=file.name, chunks=file.chunks())
-
-    def format_of(self, upload: Upload) -> str:
-        """Return the chosen format, or the one that the file seems to be in."""
-        chosen: str = self.cleaned_data["format"]
-        if chosen != AUTO:
-            return chosen
-        with upload.path.open("rb") as stream:
-            found = detect(upload.file_name, stream.read(HEAD_BYTES))
-        if found is None:
-            raise Refused(f"The format of '{upload.file_name}' is not recognised. Choose it.")
-        return found
 
     def arguments(self) -> dict[str, Any]:
         """Return what an import is called with, but for the file and its format."""

@@ -47,7 +47,11 @@ def _handle(
 ) -> HttpResponse:
     """Check or import a kept file: small ones now, big ones in the worker."""
     is_dry_run = "import" not in request.POST
-    wanted = {**form.arguments(), "format": form.format_of(upload), "is_dry_run": is_dry_run}
+    wanted = {
+        **form.arguments(),
+        "format": upload.format_of(form.cleaned_data["format"]),
+        "is_dry_run": is_dry_run,
+    }
     with reading_here(upload) as is_turn:
         if not is_turn:
             job = start_import(project=project, upload=upload, created_by=request.user, **wanted)

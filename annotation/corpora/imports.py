@@ -349,7 +349,7 @@ def _fill_report(
 ) -> None:
     task_of = {layer: name for name, layer in layers.items()}
     report.n_sentences, report.n_tokens = found.n_sentences, found.n_tokens
-    report.layers = {layer: task_of.get(layer, "") for layer in found.layers}
+    report.layers = {layer: task_of.get(layer, "") for layer in (*found.layers, *found.fields)}
     report.schemes = found.schemes
     report.n_answers = {name: found.n_answers[name] for name in tasks if name in layers}
     report.labels = found.labels

@@ -215,4 +215,7 @@ def _person(pk: int | None) -> Any:
 def _read_options(raw: dict[str, Any]) -> ReadOptions:
     """Return stored options with the limits of uploads."""
     limits = Limits(file_bytes=settings.MAX_UPLOAD_MB * 1024 * 1024 * UNCOMPRESSED_RATIO)
-    return ReadOptions(**{**raw, "columns": tuple(raw["columns"]), "limits": limits})
+    fields = tuple(raw.get("fields", ()))
+    return ReadOptions(
+        **{**raw, "columns": tuple(raw["columns"]), "fields": fields, "limits": limits}
+    )

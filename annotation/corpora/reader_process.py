@@ -29,7 +29,10 @@ from mtl_engine.errors import EngineError
 from mtl_engine.kinds import TaskSpec
 
 MARK = 8  # bytes of a sentence's fingerprint
-SIMPLE = ("n_sentences", "n_tokens", "schemes", "n_problems", "n_bad", "n_duplicates", "sample")
+SIMPLE = (
+    *("n_sentences", "n_tokens", "fields", "schemes"),
+    *("n_problems", "n_bad", "n_duplicates", "sample"),
+)
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,12 @@ def _read(request: Mapping[str, Any], known: set[bytes]) -> dict[str, Any]:
     stream: BinaryIO = os.fdopen(request["stream"], "rb")
     raw = request["options"]
     options = ReadOptions(
-        **{**raw, "columns": tuple(raw["columns"]), "limits": Limits(**raw["limits"])}
+        **{
+            **raw,
+            "columns": tuple(raw["columns"]),
+            "fields": tuple(raw["fields"]),
+            "limits": Limits(**raw["limits"]),
+        }
     )
     stage = Stage.on_file(os.fdopen(request["stage"], "r+b"))
     file = CorpusFile(

@@ -41,6 +41,7 @@ class Findings:
     n_sentences: int = 0
     n_tokens: int = 0
     layers: dict[str, TaskSpec] = field(default_factory=dict)
+    fields: list[str] = field(default_factory=list)  # no layers, but might hold answers
     schemes: dict[str, str] = field(default_factory=dict)
     n_answers: Counter[str] = field(default_factory=Counter)
     labels: dict[str, Counter[str]] = field(default_factory=dict)

@@ -11,9 +11,12 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.errors import Refused
+from annotation.formats.catalogue import detect, readable_formats
 from annotation.models import Project
 from config.home import home
 
+AUTO = "auto"  # the format is recognised from the file
+HEAD_BYTES = 65_536
 KEPT_SECONDS = 24 * 3600
 UPLOAD_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
@@ -36,6 +39,20 @@ class Upload:
     def file_name(self) -> str:
         """The name the file had where it came from."""
         return self.path.name
+
+    def format_of(self, chosen: str) -> str:
+        """Return the chosen format; for "auto" the one that the file seems to be in."""
+        return recognise_format(self.path) if chosen == AUTO else chosen
+
+
+def recognise_format(path: Path) -> str:
+    """Return the format that a file seems to be in, from its name and its beginning."""
+    with path.open("rb") as stream:
+        found = detect(path.name, stream.read(HEAD_BYTES))
+    if found is None:
+        known = ", ".join(readable_formats())
+        raise Refused(f"The format of '{path.name}' is not recognised. Choose it among {known}.")
+    return found
 
 
 def keep_upload(*, project: Project, file_name: str, chunks: Iterable[bytes]) -> Upload:

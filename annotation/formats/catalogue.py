@@ -63,8 +63,9 @@ def detect(file_name: str, head: bytes) -> str | None:
     plain = _readable(head)
     name = file_name.lower().removesuffix(".gz")
     looking = [format for format in _FORMATS.values() if format.looks_like(plain)]
-    named = [format for format in looking if name.endswith(format.suffixes)]
-    for candidates in (named, looking):
+    named = [format for format in readable_formats().values() if name.endswith(format.suffixes)]
+    both = [format for format in looking if format in named]
+    for candidates in (both, named if len(named) == 1 else (), looking):
         if candidates:
             return candidates[-1].name
     return None

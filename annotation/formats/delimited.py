@@ -6,8 +6,9 @@ other one is a layer. A plain column holds a class; a column called ``ner (spans
 is a missing answer. ``tokens`` is a JSON list, empty where the tokens are those between white
 space, and of ``[token, start, end]`` where offsets do not follow from the text.
 
-CSV has quotes; TSV has none, so its cells hold neither tabs nor line ends. Options name the columns
-of a file without a header. Several annotators side by side are columns ``ner (spans)@NAME``.
+CSV has quotes, and where its header says so semicolons, tabs or bars instead of commas; TSV has no
+quotes, so its cells hold neither tabs nor line ends. Options name the columns of a file without a
+header. Several annotators side by side are columns ``ner (spans)@NAME``.
 """
 
 import csv
@@ -16,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -44,6 +46,8 @@ from mtl_engine.kinds import TaskSpec
 from mtl_engine.types import Answer
 
 OWN = ("id", "document", "text", "tokens")
+TEXT_HEADINGS = ("text", "sentence")
+DELIMITERS = ",;\t|"  # of CSV, as programs of different countries write it; the likeliest first
 _NAMED = "|".join(sorted(LAYER_KINDS - {"classes"}))
 _HEADING = re.compile(
     rf"(?P<name>.+?) \((?P<kind>{_NAMED})(?: of (?P<parent>.+))?\)(?P<person>@.+)?"
@@ -66,9 +70,24 @@ class Tabs(csv.Dialect):
     lineterminator = "\n"
 
 
-def _first_line_has(separator: str, head: str) -> bool:
-    first = head.partition("\n")[0].rstrip("\r").split(separator)
-    return not {"text", "sentence"}.isdisjoint(cell.strip(' "') for cell in first)
+def _first_line_has(separators: str, head: str) -> bool:
+    first = head.partition("\n")[0].rstrip("\r")
+    return any(_has_text_column(first.split(separator)) for separator in separators)
+
+
+def _has_text_column(cells: Iterable[str]) -> bool:
+    return not set(TEXT_HEADINGS).isdisjoint(cell.strip(' "').lower() for cell in cells)
+
+
+def _delimiter_of(header: str, dialect: type[csv.Dialect]) -> str:
+    """What separates the columns of a header: as the dialect says, if that makes columns of it."""
+    if dialect.quoting == csv.QUOTE_NONE:
+        return dialect.delimiter
+    split = {mark: header.split(mark) for mark in DELIMITERS}
+    with_text = [
+        mark for mark, cells in split.items() if len(cells) > 1 and _has_text_column(cells)
+    ]
+    return (with_text or sorted(split, key=lambda mark: len(split[mark]) == 1))[0]
 
 
 @dataclass(frozen=True)
@@ -95,13 +114,16 @@ def parse_table(
 ) -> Iterator[SentenceRecord | Problem]:
     """The sentences of a table; the first one keeps the headings for writing it again."""
     tokenise = tokeniser_for(options)
-    rows = csv.reader((line + "\n" for line in source.lines()), dialect)
+    lines = (line + "\n" for line in source.lines())
+    n_blank, first = next(((i, line) for i, line in enumerate(lines) if line.strip()), (0, ""))
+    delimiter = _delimiter_of(first, dialect)
+    rows = csv.reader(chain([first], lines), dialect, delimiter=delimiter)
     table: _Table | None = None
     if options.columns:
         table = _table(list(options.columns), source, options)
     kept: Extra = {}
     while True:
-        number = rows.line_num + 1
+        number = n_blank + rows.line_num + 1
         try:
             row = next(rows)
         except StopIteration:
@@ -112,7 +134,10 @@ def parse_table(
             continue
         if table is None:
             table = _table(row, source, options)
-            kept = {name: {"columns": table.headings, "text": table.headings[table.own["text"]]}}
+            about = {"columns": table.headings, "text": table.headings[table.own["text"]]}
+            if delimiter != dialect.delimiter:
+                about["delimiter"] = delimiter
+            kept = {name: about}
             continue
         try:
             yield from _records(row, table, tokenise, kept, number)
@@ -126,8 +151,9 @@ def _table(headings: list[str], source: Source, options: ReadOptions) -> _Table:
     headings = [heading.strip() or f"column {i}" for i, heading in enumerate(headings, 1)]
     if len(set(headings)) < len(headings):
         source.stop(1, f"two columns of one name: {', '.join(headings)[:200]}; rename one")
-    wanted = [options.text_column] if options.text_column else ["text", "sentence"]
-    text = next((heading for heading in wanted if heading in headings), None)
+    wanted = [options.text_column] if options.text_column else list(TEXT_HEADINGS)
+    names = [*wanted, *(heading for heading in headings if heading.lower() in wanted)]
+    text = next((name for name in names if name in headings), None)
     if text is None and len(headings) == 1 and not options.text_column:
         text = headings[0]
     if text is None:
@@ -163,8 +189,8 @@ def _records(
 ) -> Iterator[SentenceRecord]:
     if len(row) != len(table.headings):
         raise BadValue(
-            f"{len(row)} cells, but {len(table.headings)} columns: "
-            f"{', '.join(table.headings)[:200]}; correct the row"
+            f"cells: {len(row)}, columns: {len(table.headings)} "
+            f"({', '.join(table.headings)[:200]}); correct the row"
         )
     pieces = _pieces(table.cell(row, "text"), table.cell(row, "tokens"), tokenise)
     layers = _layers(row, table, pieces[0][1])
@@ -228,13 +254,13 @@ def render_table(
 ) -> Iterator[str]:
     """The lines of a table."""
     buffer = io.StringIO()
-    rows = csv.writer(buffer, dialect)
     header: list[str] = []
     text = "text"
     for group in by_sentence(records):
         if not header:
             kept = placement.kept(group[0])
             text = kept.get("text", "text")
+            rows = csv.writer(buffer, dialect, delimiter=kept.get("delimiter", dialect.delimiter))
             header = _header(kept, placement, options)
             rows.writerow(header)
         cells = _own_cells(group[0].sentence, text) | _answer_cells(group, placement)
@@ -341,7 +367,7 @@ CSV = Format(
     loose_kind="classes",
     parse=partial(parse_table, name="csv", dialect=Commas),
     render=partial(render_table, dialect=Commas),
-    looks_like=partial(_first_line_has, ","),
+    looks_like=partial(_first_line_has, DELIMITERS.replace("\t", "")),
     media_type="text/csv; charset=utf-8",
 )
 

@@ -14,10 +14,11 @@ answers say where they come from under ``sources``, a model's how sure it is und
 
 Input may be less: ``text`` alone, or with ``label``, ``labels``, ``entities`` or ``spans`` as
 ``[[start, end, label], ...]`` or ``[{"start", "end", "label"}, ...]`` in characters, or with a
-class as a string under ``label``, ``intent``, ``class``, ``category`` or ``sentiment``.
+class as a string under ``label``, ``intent``, ``class``, ``category`` or ``sentiment``; and either
+under any other key that the options name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from annotation.formats.format import Format
@@ -53,7 +54,6 @@ from annotation.formats.tokenisation import Tokeniser, tokeniser_for
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")
 CLASSES = ("label", "intent", "class", "category", "sentiment")
-_SIMPLE = {*CHARACTER_SPANS, *CLASSES}
 _OWN = {
     *("id", "document", "tokens", "offsets", "labels", "parents", "annotations"),
     *("sources", "confidences"),
@@ -81,8 +81,9 @@ def _records(
     text_key = text_key_of(row, options.text_column)
     pieces = pieces_of(row, tokenise, text_key)
     key, document = key_of(row), key_of(row, "document")
-    layers = _layers(row, pieces[0], options.annotator)
-    used = {*_OWN, text_key, *_SIMPLE.intersection(layers)}
+    layers = _layers(row, pieces[0], options)
+    simple = {*CHARACTER_SPANS, *CLASSES, *options.fields}
+    used = {*_OWN, text_key, *simple.intersection(layers)}
     fields = {name: value for name, value in row.items() if name not in used}
     kept: Extra = {"fields": storable(fields)} if fields else {}
     if text_key != "text":
@@ -101,8 +102,9 @@ def _records(
         yield SentenceRecord(tokens, text, offsets, part, document, {}, extra, number)
 
 
-def _layers(row: Mapping[str, Any], sentence: Sentence, annotator: str) -> dict[str, Layer]:
+def _layers(row: Mapping[str, Any], sentence: Sentence, options: ReadOptions) -> dict[str, Layer]:
     """The answers of a row: gold and everybody's, or one annotator's if one is stated."""
+    annotator = options.annotator
     people = row.get("annotations") or {}
     if not isinstance(people, dict) or not all(isinstance(p, dict) for p in people.values()):
         raise BadValue("annotations are no object of labels by annotator; correct them")
@@ -119,7 +121,8 @@ def _layers(row: Mapping[str, Any], sentence: Sentence, annotator: str) -> dict[
             f"labels {str(labels)[:40]} are neither an object of answers by task nor a list of "
             "[start, end, label] in characters; correct them"
         )
-    return layers | _simple_layers(row, sentence)
+    fields = [name for name in options.fields if name not in layers]
+    return layers | _simple_layers(row, sentence, fields)
 
 
 def _answers(
@@ -160,13 +163,15 @@ def _only_spans(name: str, kinds: Mapping[str, str]) -> str:
     return spans[0]
 
 
-def _simple_layers(row: Mapping[str, Any], sentence: Sentence) -> dict[str, Layer]:
+def _simple_layers(
+    row: Mapping[str, Any], sentence: Sentence, fields: Sequence[str]
+) -> dict[str, Layer]:
     """The spans in characters and the classes that stand beside the text."""
     layers = {}
-    for key in CHARACTER_SPANS:
+    for key in (*CHARACTER_SPANS, *fields):
         if key in row and _is_list_of_spans(row[key]):
             layers[key] = _snapped(key, row[key], sentence)
-    for key in CLASSES:
+    for key in (*CLASSES, *fields):
         value = row.get(key)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)

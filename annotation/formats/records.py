@@ -140,6 +140,7 @@ class ReadOptions:
     - ``columns``: names of the columns of conll2003 or of a table without a header
     - ``text_column``: the column or key of the text, where it is not called text or sentence
     - ``annotator``: whose answers to read from a file with several people's side by side
+    - ``fields``: keys of jsonl that hold answers, where they are not under its own names
     """
 
     encoding: str = "utf-8"
@@ -149,6 +150,7 @@ class ReadOptions:
     columns: tuple[str, ...] = ()
     text_column: str = ""
     annotator: str = ""
+    fields: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
 

@@ -1,7 +1,9 @@
 """From text to tokens with code-point offsets: by white space, or by a language of spaCy."""
 
 import importlib
+import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -9,6 +11,18 @@ from typing import Any
 from annotation.formats.records import FormatError, Offsets, ReadOptions
 
 WHITESPACE = "whitespace"
+ANY = "xx"  # spaCy's rules for no language in particular
+JOINER = "\u200d"
+TONES = "".join(map(chr, range(0x1F3FB, 0x1F400)))  # of skin
+FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two make a flag
+MARKS = ("Mn", "Mc", "Me")  # accents, vowel signs, variation selectors
+# A Han or Hiragana character, a run of Katakana, or a run of anything else.
+UNSPACED = re.compile(
+    "[\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
+    "|[\u30a0-\u30ff\u31f0-\u31ff]+"
+    "|[^\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f]+"
+)
 LONGEST_RUN = 20_000  # characters: spaCy's time grows with the square of a word's length
 
 Pieces = Iterator[tuple[str, list[str], Offsets]]  # text, tokens, offsets of each sentence
@@ -65,14 +79,44 @@ def _by_language(language: str, split: bool) -> Tokeniser:
             )
         document = pipeline(text) if split else pipeline.make_doc(text)
         for sentence in document.sents if split else (document[:],):
-            words = [token for token in sentence if not token.is_space]
-            if words:
-                start = words[0].idx if split else 0
-                end = words[-1].idx + len(words[-1]) if split else len(text)
-                offsets = [[w.idx - start, w.idx - start + len(w)] for w in words]
-                yield text[start:end], [w.text for w in words], offsets
+            found = [[w.idx, w.idx + len(w)] for w in sentence if not w.is_space]
+            places = _whole_characters(text, found if language != ANY else _cut_runs(text, found))
+            if places:
+                start, end = (places[0][0], places[-1][1]) if split else (0, len(text))
+                words = [text[a:b] for a, b in places]
+                yield text[start:end], words, [[a - start, b - start] for a, b in places]
 
     return tokenise
+
+
+def _whole_characters(text: str, places: Offsets) -> Offsets:
+    """Join the pieces of what people see as one character: an emoji family, a flag, an accent."""
+    joined: Offsets = []
+    for start, end in places:
+        while joined and joined[-1][1] == start < end and _goes_on(text, joined[-1][0], start):
+            start += 1
+            joined[-1][1] = start
+        if start < end:
+            joined.append([start, end])
+    return joined
+
+
+def _goes_on(text: str, first: int, at: int) -> bool:
+    """Return whether the character at a place belongs to the one before it, begun at ``first``."""
+    before, here = text[at - 1], text[at]
+    if before == JOINER or here == JOINER or here in TONES or unicodedata.category(here) in MARKS:
+        return True
+    flags = len(text[first:at]) - len(text[first:at].rstrip(FLAG_LETTERS))
+    return here in FLAG_LETTERS and flags % 2 == 1
+
+
+def _cut_runs(text: str, places: Offsets) -> Offsets:
+    """Cut words of scripts that put no space between words into their characters."""
+    return [
+        [start + match.start(), start + match.end()]
+        for start, end in places
+        for match in UNSPACED.finditer(text[start:end])
+    ]
 
 
 @lru_cache(maxsize=8)

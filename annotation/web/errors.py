@@ -79,7 +79,7 @@ def _refused(error: Refused) -> Response:
         fields: dict[str, list[str]] = {}
         for problem in error.problems:
             fields.setdefault(problem.path or "body", []).append(problem.message)
-        n = sum(map(len, fields.values()))
+        n = len(fields)
         message = "One field is wrong." if n == 1 else f"{n} fields are wrong."
         return error_response(400, message, code="invalid", fields=fields)
     status = next((s for kind, s in _STATUSES if isinstance(error, kind)), 400)

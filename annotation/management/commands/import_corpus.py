@@ -13,6 +13,7 @@ from annotation.corpora.report import (
     ImportRefused,
     ImportReport,
 )
+from annotation.corpora.uploads import AUTO, recognise_format
 from annotation.formats.brat import open_file
 from annotation.formats.records import ReadOptions
 from annotation.management.refusals import RefusingCommand, read_mapping
@@ -25,7 +26,7 @@ class Command(RefusingCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="name or id")
         parser.add_argument("file")
-        parser.add_argument("--format", required=True)
+        parser.add_argument("--format", default=AUTO, help="recognised from the file unless said")
         parser.add_argument("--labels", required=True, choices=LABELS_AS)
         parser.add_argument(
             "--as", dest="author", metavar="USER|test", help="whose annotations, or the test slice"
@@ -43,11 +44,13 @@ class Command(RefusingCommand):
         parser.add_argument("--map", action="append", default=[], metavar="TASK=LAYER")
         parser.add_argument(
             "--column", action="append", default=[], metavar="COLUMN=TASK",
-            help="a column of a table that answers a task; no other column does",
+            help="a column of a table, or key of jsonl, that answers a task; no other does",
         )  # fmt: skip
         parser.add_argument("--name", default="", metavar="CORPUS")
         parser.add_argument("--dry-run", action="store_true", help="look, and store nothing")
-        parser.add_argument("--tokeniser", default="", help="whitespace, or a language such as en")
+        parser.add_argument(
+            "--tokeniser", default="", help="whitespace, or a language such as en: the project's"
+        )
         parser.add_argument("--split-sentences", action="store_true")
         parser.add_argument("--scheme", default="", help="IOB1, IOB2, IO or BIOES")
         parser.add_argument("--columns", default="", help="names, separated by commas")
@@ -77,19 +80,21 @@ class Command(RefusingCommand):
 
 
 def _import(path: Path, options: dict[str, Any]) -> ImportReport:
-    with open_file(path, options["format"]) as stream:
+    project = find_project(options["project"])
+    format = recognise_format(path) if options["format"] == AUTO else options["format"]
+    with open_file(path, format) as stream:
         return import_corpus(
-            project=find_project(options["project"]),
+            project=project,
             stream=stream,
             file_name=str(path),
-            format=options["format"],
+            format=format,
             labels=options["labels"],
             author=find_user(options["author"])
             if options["author"] not in (None, "test")
             else None,
             mapping={**read_mapping(options["map"]), **_columns(options["column"])},
             name=options["name"],
-            options=_read_options(options),
+            options=_read_options(options, project.language),
             choices=ImportChoices(
                 new_labels=options["new_labels"],
                 label_map=_label_map(options["map_label"]),
@@ -102,10 +107,10 @@ def _import(path: Path, options: dict[str, Any]) -> ImportReport:
         )
 
 
-def _read_options(options: dict[str, Any]) -> ReadOptions:
+def _read_options(options: dict[str, Any], language: str) -> ReadOptions:
     return ReadOptions(
         encoding=options["encoding"],
-        tokeniser=options["tokeniser"],
+        tokeniser=options["tokeniser"] or language,
         split_sentences=options["split_sentences"],
         scheme=options["scheme"],
         columns=tuple(filter(None, options["columns"].split(","))),

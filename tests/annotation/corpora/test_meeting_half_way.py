@@ -165,6 +165,57 @@ def test_a_column_becomes_gold_only_when_somebody_says_so(project):
     assert [gold.value for gold in Gold.objects.all()] == ["delay", "delay"]
 
 
+def test_a_stated_column_may_be_empty_in_the_first_rows(project):
+    table = "text;mood\nNobody came.;\nAda sailed.;delay\n"
+    load_table(project, table, "said", mapping={"topic": "mood"})
+    assert [(gold.sentence.text, gold.value) for gold in Gold.objects.all()] == [
+        ("Ada sailed.", "delay")
+    ]
+    with pytest.raises(Refused, match="No layer 'weather'"):
+        load_table(project, table, "nowhere", mapping={"topic": "weather"})
+
+
+def test_a_key_of_an_object_becomes_gold_only_when_somebody_says_so(project):
+    lines = [
+        {"text": "Nobody came.", "note": "later"},
+        {"text": "Ada sailed.", "subject": "delay", "who": [[0, 3, "PER"]]},
+    ]
+    text = "\n".join(map(json.dumps, lines))
+    report = load(project, text, name="unsaid")
+    assert not Gold.objects.exists()
+    offered = {"note": "", "subject": "", "who": ""}  # and kept with the sentences
+    assert report.layers == offered
+    import_corpus(
+        project=project, stream=io.BytesIO(text.encode()), file_name="a.jsonl", format="jsonl",
+        labels="gold", name="said", mapping={"topic": "subject", "entities": "who"},
+    )  # fmt: skip
+    assert {gold.task.name: gold.value for gold in Gold.objects.all()} == {
+        "topic": "delay", "entities": [[0, 1, "PER"]],
+    }  # fmt: skip
+
+
+def test_the_format_is_recognised_and_words_are_cut_alike_at_every_door(
+    project, ada, client, tmp_path
+):
+    client.force_login(ada)
+    text = "Ada's ship sailed, didn't it?"
+    (tmp_path / "a.txt").write_text(text)
+    with (tmp_path / "a.txt").open("rb") as file:
+        sent = {"labels": "none", "name": "rest", "file": file}
+        assert client.post(f"/api/projects/{project.pk}/corpora/", sent).status_code == 201
+    call_command("import_corpus", str(project.pk), str(tmp_path / "a.txt"), "--labels", "none")
+    rest, command = Sentence.objects.order_by("id")
+    assert rest.tokens == command.tokens
+    assert rest.tokens[:3] == ["Ada", "'s", "ship"]
+    unknown = io.BytesIO(b"[1, 2]")
+    unknown.name = "a.bin"
+    answer = client.post(
+        f"/api/projects/{project.pk}/corpora/", {"labels": "none", "file": unknown}
+    )
+    assert answer.status_code == 400
+    assert "is not recognised" in answer.json()["error"]["message"]
+
+
 def test_columns_are_stated_by_rest_and_by_command(project, ada, client, tmp_path):
     client.force_login(ada)
     body = {"format": "csv", "labels": "gold", "name": "by rest", "columns": '{"mood": "topic"}'}

@@ -36,6 +36,8 @@ def test_the_list_of_formats_cannot_be_changed_from_outside():
         ("noname", b'[{"data": {"text": "a"}}]', "labelstudio"),
         ("noname", b"id,text\n1,a\n", "csv"),
         ("noname", b"\x1f\x8bbroken", "text"),
+        ("a.csv", b"review,stars\nGood.,5\n", "csv"),  # though nothing says where the text is
+        ("a.csv", b"ID;Text;Topic\n1;Good.;x\n", "csv"),
     ],
 )
 def test_detection_takes_the_name_and_the_beginning_into_account(name, head, format):

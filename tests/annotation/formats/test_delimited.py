@@ -95,6 +95,24 @@ def test_the_column_of_the_text_can_be_stated():
     assert (record.text, record.layers["text"].value) == ("a b", "x")
 
 
+@pytest.mark.parametrize("mark", [";", "|", "\t"])
+def test_csv_of_other_countries_is_read_and_written_as_it_came(mark):
+    content = f'id{mark}Text{mark}label\n1{mark}"a, b{mark}c"{mark}x\n2{mark}d, e{mark}y\n'
+    records, problems = read("csv", content)
+    assert problems == []
+    assert [(r.key, r.text, r.layers["label"].value) for r in records] == [
+        ("1", f"a, b{mark}c", "x"),
+        ("2", "d, e", "y"),
+    ]
+    answers = [ExportRecord(record, {"label": record.layers["label"].value}) for record in records]
+    assert write("csv", answers, tasks=(("label", "classes"),)) == content.encode()
+
+
+def test_blank_lines_before_the_heading_are_counted():
+    _, problems = read("csv", "\n\ntext,label\na\n")
+    assert problems == ["f:4: cells: 1, columns: 2 (text, label); correct the row"]
+
+
 def test_a_table_of_one_column_is_its_text():
     [record], _ = read("csv", "utterance\na b\n")
     assert record.text == "a b"
@@ -105,7 +123,7 @@ def test_a_table_of_one_column_is_its_text():
     [
         ("a,b\nx,y\n", "f:1: no column text or sentence among a, b; name the column of the text"),
         ("text,x,x\na,b,c\n", "f:1: two columns of one name: text, x, x"),
-        ("text,label\na\n", "f:2: 1 cells, but 2 columns: text, label; correct the row"),
+        ("text,label\na\n", "f:2: cells: 1, columns: 2 (text, label); correct the row"),
         ('text\n"a\nb\n', "f:2: no CSV row (unexpected end of data)"),
         ('text\n"a"b\n', "f:2: no CSV row ("),
         ("text,ner (spans)\na,[[0]\n", "f:2: ner (spans): no JSON ("),

@@ -53,6 +53,19 @@ def test_chinese_is_cut_by_its_own_rules():
     assert len(record.tokens) > 1
 
 
+@pytest.mark.parametrize("language", ["en", "xx"])
+def test_what_is_seen_as_one_character_is_never_cut(language):
+    text = "A 👩‍👩‍👧, 👍🏽 🇨🇭🇩🇪 and ❤️."
+    [record], _ = read("text", text, tokeniser=language)
+    assert record.tokens == ["A", "👩‍👩‍👧", ",", "👍🏽", "🇨🇭", "🇩🇪", "and", "❤️", "."]
+    assert [text[start:end] for start, end in record.offsets] == record.tokens
+
+
+def test_scripts_without_spaces_are_cut_where_no_language_is_stated():
+    [record], _ = read("text", "東京でラーメン 2つ、Tokyoは", tokeniser="xx")
+    assert record.tokens == ["東", "京", "で", "ラーメン", "2", "つ", "、", "Tokyo", "は"]
+
+
 def test_labels_on_a_text_that_is_split_are_a_problem():
     content = '{"text":"One. Two.","label":[[0,3,"X"]]}'
     _, problems = read("jsonl", content, tokeniser="en", split_sentences=True)
