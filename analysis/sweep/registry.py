@@ -1,8 +1,9 @@
 """Kinds of studies: what a run of each computes.
 
-Every package of ``analysis.studies`` is a kind: its module ``study`` holds the kind as ``STUDY``.
-A study file may also name any other module that has one, by its dotted path. What runs need
-(torch above all) is imported when they run: pages that show a study load its kind too.
+Every module of ``analysis.studies`` is a kind and holds it as ``STUDY``; where it is a package, its
+module ``study`` does. A study file may also name any other module that has one, by its dotted
+path. What runs need (torch above all) is imported when they run: pages that show a study load its
+kind too.
 """
 
 import json
@@ -84,17 +85,24 @@ def get_kind(name: str) -> StudyKind:
     """Return the kind with this name, or that of the module with this dotted path."""
     if "." in name:
         return _kind_of(name)
-    if name not in study_kinds():
+    if name not in _modules():
         raise AnalysisError(str(UnknownName("study kind", name, study_kinds())))
-    return _kind_of(f"{analysis.studies.__name__}.{name}.study")
+    return _kind_of(_modules()[name])
+
+
+def study_kinds() -> tuple[str, ...]:
+    """Return the names of the kinds that are part of Tandem."""
+    return tuple(_modules())
 
 
 @cache
-def study_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds that are part of Tandem."""
-    root = analysis.studies.__name__
-    packages = [module.name for module in iter_modules(analysis.studies.__path__) if module.ispkg]
-    return tuple(sorted(name for name in packages if find_spec(f"{root}.{name}.study")))
+def _modules() -> dict[str, str]:
+    """Return the module that holds each kind, by the kind's name."""
+    found = {
+        module.name: f"{analysis.studies.__name__}.{module.name}{'.study' * module.ispkg}"
+        for module in iter_modules(analysis.studies.__path__)
+    }
+    return {name: found[name] for name in sorted(found) if find_spec(found[name])}
 
 
 def _kind_of(module: str) -> StudyKind:

@@ -1,4 +1,4 @@
-"""File formats: one module a format, pure: a stream -> records, records -> bytes.
+"""File formats: one module per format, pure: a stream -> records, records -> bytes.
 
 format = get_format("conllu")
 for item in format.read(stream, file_name="dev.conllu", options=ReadOptions()):

@@ -281,6 +281,7 @@ def open_file(path: Path, format: str) -> BinaryIO:
 FORMAT = Format(
     name=NAME,
     title="brat standoff, a zip of .txt and .ann",
+    position=110,
     suffixes=(".zip",),
     kinds=frozenset(("spans", "relations")),
     layers=(layer_spec("entities", "spans"), layer_spec("relations", "relations", "entities")),

@@ -1,43 +1,33 @@
-"""The formats there are, and which one a file is in."""
+"""The formats there are, and which one a file is in.
 
+A new format is a new file beside this one that holds a ``Format``, and nothing else.
+"""
+
+import sys
 import zlib
+from importlib import import_module
+from pkgutil import iter_modules
 
-from annotation.formats import (
-    brat,
-    conll2003,
-    conllu,
-    datasets_folder,
-    delimited,
-    doccano,
-    ie,
-    jsonl,
-    labelstudio,
-    slu,
-    spacy_docs,
-    text,
-)
 from annotation.formats.format import Format
 from annotation.formats.source import GZIP_MAGIC
 from mtl_engine.errors import UnknownName
 
-_FORMATS: dict[str, Format] = {
-    format.name: format
-    for format in (  # a format that is a case of another one comes after it
-        text.FORMAT,
-        delimited.CSV,
-        delimited.TSV,
-        jsonl.FORMAT,
-        conll2003.FORMAT,
-        slu.FORMAT,
-        conllu.FORMAT,
-        doccano.FORMAT,
-        ie.FORMAT,
-        labelstudio.FORMAT,
-        brat.FORMAT,
-        datasets_folder.FORMAT,
-        spacy_docs.FORMAT,
-    )
-}
+
+def find_formats() -> dict[str, Format]:
+    """Return the formats that the modules of this package hold, in their order."""
+    package = sys.modules[__package__]
+    names = [f"{__package__}.{module.name}" for module in iter_modules(package.__path__)]
+    modules = [import_module(name) for name in names if name != __name__]
+    held = {
+        value.name: value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Format)
+    }
+    return dict(sorted(held.items(), key=lambda item: (item[1].position, item[0])))
+
+
+_FORMATS = find_formats()
 
 
 def formats() -> dict[str, Format]:

@@ -1,4 +1,4 @@
-"""What formats with one token a line have in common."""
+"""What formats with one token per line have in common."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

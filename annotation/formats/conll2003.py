@@ -1,4 +1,4 @@
-"""CoNLL-2003 columns: one token a line, blank lines between sentences, ``-DOCSTART-`` lines.
+"""CoNLL-2003 columns: one token per line, blank lines between sentences, ``-DOCSTART-`` lines.
 
 Columns are separated by one space or one tab. Their names follow from their number: word; word
 ner; word pos ner; word pos chunk ner; or are stated, in the options or in a first line
@@ -218,6 +218,7 @@ def _column(
 FORMAT = Format(
     name=NAME,
     title="CoNLL-2003 columns",
+    position=50,
     suffixes=(".conll", ".conll2003", ".iob", ".bio", ".train", ".testa", ".testb"),
     kinds=frozenset(("spans", "tags")),
     layers=(layer_spec("ner", "spans"), layer_spec("pos", "tags"), layer_spec("chunk", "spans")),

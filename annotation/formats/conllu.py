@@ -316,6 +316,7 @@ def tree_fault(heads: Sequence[int]) -> tuple[int, str] | None:
 FORMAT = Format(
     name=NAME,
     title="CoNLL-U, Universal Dependencies",
+    position=70,
     suffixes=(".conllu",),
     kinds=frozenset(("tree", "tags", "spans", "classes")),
     layers=(

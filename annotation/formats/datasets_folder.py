@@ -279,6 +279,7 @@ def _row(column: Column, n_answers: Mapping[str, int]) -> str:
 FORMAT = Format(
     name=NAME,
     title="Hugging Face datasets: a folder of Parquet (only written)",
+    position=120,
     suffixes=(".zip",),
     kinds=LAYER_KINDS,
     is_open=True,

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then one sentence a row.
+"""CSV and TSV: a header, then one sentence per row.
 
 Columns ``id``, ``document``, ``text`` (or ``sentence``) and ``tokens`` are the sentence's; every
 other one is a layer. A plain column holds a class; a column called ``ner (spans)``, ``pos (tags)``,
@@ -360,7 +360,8 @@ def _refuse_homeless(cells: dict[str, str], header: Sequence[str], record: Expor
 
 CSV = Format(
     name="csv",
-    title="CSV, one sentence a row",
+    title="CSV, one sentence per row",
+    position=20,
     suffixes=(".csv",),
     kinds=LAYER_KINDS,
     is_open=True,
@@ -374,7 +375,8 @@ CSV = Format(
 
 TSV = Format(
     name="tsv",
-    title="TSV, one sentence a row",
+    title="TSV, one sentence per row",
+    position=30,
     suffixes=(".tsv", ".tab"),
     kinds=LAYER_KINDS,
     is_open=True,

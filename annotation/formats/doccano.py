@@ -1,4 +1,4 @@
-"""doccano JSONL: one text a line, spans in characters.
+"""doccano JSONL: one text per line, spans in characters.
 
 doccano writes ``label`` for spans (``[[start, end, label]]``) or for classes (``["x"]``);
 ``entities`` and ``cats`` where a text has both; ``entities`` and ``relations`` with ids where it
@@ -194,6 +194,7 @@ def _links(links: list[Any], spans: list[Any]) -> list[dict[str, Any]]:
 FORMAT = Format(
     name=NAME,
     title="doccano JSONL",
+    position=80,
     suffixes=(".jsonl",),
     kinds=frozenset(("spans", "classes", "relations")),
     layers=(

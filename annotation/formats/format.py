@@ -50,6 +50,7 @@ class Format:
     keeps_documents: bool = True
     keeps_text: bool = True  # else the tokens are joined by spaces
     media_type: str = "text/plain; charset=utf-8"
+    position: int = 1_000  # in lists; of the formats that a file may be in, the last one is taken
 
     def read(
         self, stream: BinaryIO, *, file_name: str, options: ReadOptions | None = None

@@ -1,6 +1,6 @@
-"""IE-JSONL as DyGIE has it: one document a line, sentences as lists of tokens.
+"""IE-JSONL as DyGIE has it: one document per line, sentences as lists of tokens.
 
-``ner`` and ``relations`` hold one list a sentence, of ``[start, end, label]`` and
+``ner`` and ``relations`` hold one list per sentence, of ``[start, end, label]`` and
 ``[s1, e1, s2, e2, label]``; ends are inclusive and tokens are counted from the start of the
 document. Layers: ``entities``, ``relations``. Fields of other names (``clusters``, ...) stay with
 the document's first sentence and are written back as long as the document is written whole,
@@ -248,6 +248,7 @@ def _counted_on(values: Sequence[list[Any] | None], sentences: Sequence[list[str
 FORMAT = Format(
     name=NAME,
     title="IE-JSONL (DyGIE), entities and relations",
+    position=90,
     suffixes=(".jsonl", ".json"),
     kinds=frozenset(("spans", "relations")),
     layers=(layer_spec("entities", "spans"), layer_spec("relations", "relations", "entities")),

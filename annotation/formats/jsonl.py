@@ -1,4 +1,4 @@
-"""JSONL, the format that carries everything: one object a sentence.
+"""JSONL, the format that carries everything: one object per sentence.
 
     {"id": "s1", "document": "d1", "text": "Bob left.", "tokens": ["Bob", "left", "."],
      "labels": {"ner": [[0, 1, "PER"]], "intent": "report"}, "parents": {"rel": "ner"}}
@@ -249,6 +249,7 @@ def render(
 FORMAT = Format(
     name=NAME,
     title="JSONL, all tasks",
+    position=40,
     suffixes=(".jsonl", ".ndjson"),
     kinds=LAYER_KINDS,
     is_open=True,

@@ -413,6 +413,7 @@ def _parent(
 FORMAT = Format(
     name=NAME,
     title="Label Studio JSON",
+    position=100,
     suffixes=(".json",),
     kinds=frozenset(("spans", "classes", "relations")),
     is_open=True,

@@ -44,7 +44,7 @@ class SentenceRecord:
     """One sentence of a file.
 
     ``key`` is the file's own id ("" = none), ``line`` the line on which it starts, and
-    ``token_lines`` the line of each token in a format with a token a line. ``extra`` holds
+    ``token_lines`` the line of each token in a format with a token per line. ``extra`` holds
     what is neither text nor layer and is needed to write the sentence back as it came; store it
     through ``Format.remainder`` so that layers without a task are written back too.
     """

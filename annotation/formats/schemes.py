@@ -1,4 +1,4 @@
-"""Tagging schemes: spans written as one tag a token.
+"""Tagging schemes: spans written as one tag per token.
 
 IOB1 writes B- only between adjacent spans of one label, IOB2 at every start, IO never, BIOES marks
 ends (E-) and single tokens (S-) too; BILOU is BIOES with L- and U-. One reading serves them all,
@@ -122,7 +122,7 @@ def tags_of(spans: Iterable[Sequence[Any]], length: int, scheme: str) -> list[st
         if start < before_end:
             raise CannotWrite(
                 f"span [{start}, {end}) {label!r} overlaps another one, and a column of tags holds "
-                "one label a token; write jsonl, ie or brat instead"
+                "one label per token; write jsonl, ie or brat instead"
             )
         is_adjacent = start == before_end and label == before_label
         tags[start] = f"B-{label}" if always_begins or is_adjacent else f"I-{label}"

@@ -134,6 +134,7 @@ def render(
 FORMAT = Format(
     name=NAME,
     title="SLU-CoNLL, slots and intent",
+    position=60,
     suffixes=(".slu", ".conll"),
     kinds=frozenset(("spans", "classes")),
     layers=(layer_spec("slots", "spans"), layer_spec("intent", "classes")),

@@ -113,6 +113,7 @@ def _set_classes(doc: Any, given: Mapping[str, Any], tasks: Mapping[str, TaskSpe
 FORMAT = Format(
     name=NAME,
     title="spaCy DocBin (only written)",
+    position=130,
     suffixes=(".spacy",),
     kinds=LAYER_KINDS,
     is_open=True,

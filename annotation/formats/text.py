@@ -1,4 +1,4 @@
-"""Plain text: one sentence a line, or with a language any number of sentences a line.
+"""Plain text: one sentence per line, or with a language any number of sentences per line.
 
 Blank lines are skipped. Lines are kept as they are, spaces at their ends included.
 """
@@ -43,14 +43,15 @@ def render(
         if "\n" in sentence.text or sentence.text.endswith("\r"):
             raise CannotWrite(
                 f"Sentence {sentence.key or sentence.text[:40]!r} has a line end in its text, "
-                "and plain text is one sentence a line; write jsonl instead."
+                "and plain text is one sentence per line; write jsonl instead."
             )
         yield sentence.text + "\n"
 
 
 FORMAT = Format(
     name="text",
-    title="Plain text, one sentence a line",
+    title="Plain text, one sentence per line",
+    position=10,
     suffixes=(".txt",),
     kinds=frozenset(),
     parse=parse,

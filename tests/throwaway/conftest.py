@@ -4,6 +4,7 @@ import pytest
 from hypothesis import strategies as st
 
 from mtl_engine.kinds import KINDS, TaskSpec
+from tests.annotation.rounds.conftest import people, project, work  # noqa: F401  (fixtures)
 from tests.contract import kind_samples
 from tests.throwaway.stars import STARS, StarsKind
 
