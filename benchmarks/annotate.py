@@ -191,8 +191,9 @@ class Desk:
                 continue
             counts, n_words = self._type_all(name)
             rows.append(
-                f"| keys a sentence: {words} (n = {len(counts)}) | {statistics.mean(counts):.1f}, "
-                f"{sum(counts) / n_words:.1f} a word | {wanted} |"
+                f"| keys per sentence: {words} (n = {len(counts)}) "
+                f"| {statistics.mean(counts):.1f}, "
+                f"{sum(counts) / n_words:.1f} per word | {wanted} |"
             )
         return rows
 

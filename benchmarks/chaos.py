@@ -2,11 +2,11 @@
 
     python -m benchmarks.chaos [--kills 20] [--database sqlite|postgres|both] [--beside]
 
-Eight clients drain a queue that wants two answers a sentence while workers, or master and workers,
-are killed with SIGKILL and started again. Clients repeat what was not answered, and sometimes what
-was. With --beside, imports, rounds, decisions, label changes and backups go on in a second project,
-and their worker is killed too. Exits with status 1 and the list of broken promises if there are
-any; a run of 20 kills or more on both databases writes benchmarks/results/chaos.md.
+Eight clients drain a queue that wants two answers per sentence while workers, or master and
+workers, are killed with SIGKILL and started again. Clients repeat what was not answered, and
+sometimes what was. With --beside, imports, rounds, decisions, label changes and backups go on in a
+second project, and their worker is killed too. Exits with status 1 and the list of broken promises
+if there are any; a run of 20 kills or more on both databases writes benchmarks/results/chaos.md.
 """
 
 import argparse

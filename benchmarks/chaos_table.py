@@ -8,7 +8,7 @@ from benchmarks.history import History, Stored
 
 HEAD = """# The queue under fire
 
-`python -m benchmarks.chaos`: {clients} clients drain a queue that wants {overlap} answers a sentence
+`python -m benchmarks.chaos`: {clients} clients drain a queue that wants {overlap} answers per sentence
 while web processes (and now and then the master with all of them) are killed with SIGKILL and
 started again. Clients repeat what was not answered, and one in ten submits that was. Lost: an
 acknowledged answer that is not stored. Doubled: a key or a person's answer to a sentence that is
@@ -70,6 +70,6 @@ class Outcome:
 
 
 def table(outcomes: Sequence[Outcome], *, clients: int, overlap: int) -> str:
-    """Return the page with one line a run."""
+    """Return the page with one line per run."""
     head = HEAD.format(clients=clients, overlap=overlap)
     return head + "".join(f"{outcome.row}\n" for outcome in outcomes)

@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("project", type=int)
     parser.add_argument("seconds", type=float)
     parser.add_argument("--rate", type=float)
-    parser.add_argument("--think", type=float, default=0.0, help="seconds a sentence, on average")
+    parser.add_argument("--think", type=float, default=0.0, help="seconds per sentence, on average")
     options = parser.parse_args()
     pace = Pace(options.seconds, options.rate, options.think)
     people = [

@@ -94,9 +94,9 @@ def run_speed(seconds: float) -> list[str]:
 
 
 def run_paced(seconds: float) -> list[str]:
-    """A hundred cycles a second on SQLite, open loop."""
+    """A hundred cycles per second on SQLite, open loop."""
     with project_server(sentences=40_000) as (server, made):
-        return [measure("SQLite, 8 annotators, 100 a second", server, made, seconds, 100).row]
+        return [measure("SQLite, 8 annotators, 100 per second", server, made, seconds, 100).row]
 
 
 def run_postgres(seconds: float) -> list[str]:
@@ -107,7 +107,7 @@ def run_postgres(seconds: float) -> list[str]:
     ):
         return [
             measure("PostgreSQL, 64 annotators, full speed", server, made, seconds).row,
-            measure("PostgreSQL, 64 annotators, 100 a second", server, made, seconds, 100).row,
+            measure("PostgreSQL, 64 annotators, 100 per second", server, made, seconds, 100).row,
         ]
 
 
@@ -133,7 +133,7 @@ def run_flat(seconds: float) -> list[str]:
         runs: dict[str, list[Run]] = {"10,000": [], "1,000,000": []}
         for _ in range(3):
             for name, (server, made) in zip(runs, (small, large), strict=True):
-                title = f"SQLite, {name} sentences, 40 a second"
+                title = f"SQLite, {name} sentences, 40 per second"
                 runs[name].append(measure(title, server, made, seconds / 2, 40))
     best = {name: min(run.server_ms for run in of) for name, of in runs.items()}
     ratio = best["1,000,000"] / best["10,000"]

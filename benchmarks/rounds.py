@@ -70,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--labelled", type=int, default=200)
     parser.add_argument("--pool", type=int, default=5000)
-    parser.add_argument("--rate", type=float, default=20.0, help="cycles a second")
+    parser.add_argument("--rate", type=float, default=20.0, help="cycles per second")
     parser.add_argument("--encoder", default="bundled")
     parser.add_argument("--settings", default="{}", help="of the round, as a JSON object")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Finished models per hour: stacks in one process a core, against a plain loop.
+"""Finished models per hour: stacks in one process per core, against a plain loop.
 
     python -m benchmarks.simulation [--seeds 3] [--epochs 100] [--kinds 4]
 
@@ -95,12 +95,12 @@ def main() -> None:
 
     def measured(words: str, work: Work, jobs: Sequence[Job], n: int, threads: int) -> Measured:
         found = measure(words, work, jobs, options.epochs, n_processes=n, threads=threads)
-        print(f"{words}: {found.per_hour:.0f} models an hour", flush=True)
+        print(f"{words}: {found.per_hour:.0f} models per hour", flush=True)
         return found
 
     rows = [
         measured("plain loop, default threads, all epochs", plain_models, alone, 1, 0),
-        measured("one process a core, one by one, all epochs", all_epochs, alone, n_cores, 1),
+        measured("one process per core, one by one, all epochs", all_epochs, alone, n_cores, 1),
         measured(f"stacks of {len(seeds)}, all epochs", all_epochs, stacked, n_cores, 1),
         measured("one by one, early stopping", stopped_early, alone, n_cores, 1),
         measured(f"stacks of {len(seeds)}, early stopping", stopped_early, stacked, n_cores, 1),
@@ -251,7 +251,8 @@ def as_markdown(rows: Sequence[Measured], options: argparse.Namespace) -> str:
         "first weights, same order of batches. Goal: 4 times the models of the plain loop, with a "
         f"mean F1 no more than {TOLERANCE} below its.",
         "",
-        "| way | models an hour | times plain | CPU s a model | mean F1 | most that one differs |",
+        "| way | models per hour | times plain | CPU s per model | mean F1 "
+        "| most that one differs |",
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -272,7 +273,7 @@ def as_markdown(rows: Sequence[Measured], options: argparse.Namespace) -> str:
 def _by_kind(plain: Measured, best: Measured, n_seeds: int) -> list[str]:
     lines = [
         "",
-        f"| kind | CPU s a model, plain | {best.words} | mean F1, plain | {best.words} |",
+        f"| kind | CPU s per model, plain | {best.words} | mean F1, plain | {best.words} |",
         "|---|---|---|---|---|",
     ]
     for i, kind in enumerate(plain.cpu_by_kind):

@@ -164,7 +164,7 @@ SUGGESTION_SOURCES = listed("TANDEM_SUGGESTION_SOURCES", "")
 os.environ.setdefault("HF_HUB_OFFLINE", "0" if flag("TANDEM_DOWNLOADS") else "1")
 os.environ.setdefault("HF_HOME", str(HOME.encoders))
 MAX_UPLOAD_MB = int(os.environ.get("TANDEM_MAX_UPLOAD_MB", "512"))
-RATE_LIMIT = int(os.environ.get("TANDEM_RATE_LIMIT", "200"))  # requests a second and person
+RATE_LIMIT = int(os.environ.get("TANDEM_RATE_LIMIT", "200"))  # requests per second and person
 # Whose X-Forwarded-For is believed: addresses or networks of the proxies in front.
 TRUSTED_PROXIES = networks("TANDEM_TRUSTED_PROXIES", "127.0.0.1,::1")
 JOB_HOURS = float(os.environ.get("TANDEM_JOB_HOURS", "24"))

@@ -189,7 +189,7 @@ def measure_agreement(
 ) -> Agreement:
     """Return how far people agree on a task.
 
-    ``answers`` has one mapping a sentence, from annotator to answer; ``sizes`` its tokens.
+    ``answers`` has one mapping per sentence, from annotator to answer; ``sizes`` its tokens.
     """
     people = sorted({person for sentence in answers for person in sentence})
     shared = [_Sentence(a, n) for a, n in zip(answers, sizes, strict=True) if len(a) >= 2]

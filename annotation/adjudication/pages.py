@@ -197,7 +197,7 @@ def _shown_case(case: TaskCase, parent: str | None, *, is_open: bool) -> dict[st
 
 
 def _n_decisions(case: TaskCase) -> int:
-    """Return how often one has to choose: once a word where a word has one answer, once a class."""
+    """Return how often one has to choose: per word where each has one answer, once per class."""
     unit = KINDS[case.kind].unit
     if unit == "sentence":
         return min(1, len(case.differences))

@@ -15,7 +15,7 @@ from annotation.models import Annotation, Gold, Project, Sentence, Suggestion, T
 from mtl_engine.kinds import KINDS
 
 MOST_SENTENCES = 2000  # newest first: intervals are narrow long before
-NEWEST = 300  # where one number a person is enough
+NEWEST = 300  # where one number per person is enough
 
 
 @dataclass(frozen=True)

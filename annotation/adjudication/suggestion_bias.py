@@ -295,11 +295,11 @@ def judge(with_people: Compared, saved: Score) -> tuple[str, tuple[str, ...]]:
     hurts, helps, others = [], [], []
     shown, blind = with_people.shown, with_people.blind
     if saved.high is not None and saved.high < 0 and saved.value is not None:
-        hurts.append(f"costs {-saved.value:.1f} seconds a sentence")
+        hurts.append(f"costs {-saved.value:.1f} seconds per sentence")
     if blind.high is not None and blind.high < 0.5:
         hurts.append("people who do not see it say something else more often than not")
     if saved.low is not None and saved.low > 0 and saved.value is not None:
-        helps.append(f"saves {saved.value:.1f} seconds a sentence")
+        helps.append(f"saves {saved.value:.1f} seconds per sentence")
     if shown.low is not None and blind.high is not None and shown.low > blind.high:
         others.append("people who see it follow it where others do not")
     if hurts:

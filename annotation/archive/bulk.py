@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 
 Row = Sequence[Any]
-ROWS_A_STATEMENT = 100  # of SQLite: half the time of one row a statement, and no gain beyond
+ROWS_PER_STATEMENT = 100  # of SQLite: half the time of one row per statement, and no gain beyond
 
 
 def is_postgres() -> bool:
@@ -39,8 +39,8 @@ def _insert_many_a_statement(statement: str, width: int, rows: Sequence[Row]) ->
     places = f"({', '.join('?' * width)})"
     connection.ensure_connection()
     with connection.wrap_database_errors, closing(connection.connection.cursor()) as cursor:
-        for first in range(0, len(rows), ROWS_A_STATEMENT):
-            part = rows[first : first + ROWS_A_STATEMENT]
+        for first in range(0, len(rows), ROWS_PER_STATEMENT):
+            part = rows[first : first + ROWS_PER_STATEMENT]
             cursor.execute(statement + ", ".join([places] * len(part)), [*chain(*part)])
 
 

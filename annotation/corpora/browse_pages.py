@@ -236,7 +236,7 @@ def _marked(project: Project, page: SentencePage) -> list[MarkedSentence]:
 
 
 def _best(answers: SentenceAnswers) -> dict[str, Any]:
-    """Return one answer a task: gold, else one that a person gave."""
+    """Return one answer per task: gold, else one that a person gave."""
     given = {task: next(iter(people.values())) for task, people in answers.annotations.items()}
     return {**given, **answers.gold}
 

@@ -244,7 +244,7 @@ def run_worker(*, batch: bool = False, lane: str = "") -> None:
 
 
 def _progress_of(job: Job) -> Progress:
-    """Return a function that records progress, once a second at most, and stops a job."""
+    """Return a function that records progress, once per second at most, and stops a job."""
     last = 0.0
 
     def progress(stage: str, n_done: int, n_total: int | None) -> None:

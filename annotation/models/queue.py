@@ -69,7 +69,7 @@ class Ask(models.Model):
 
 
 class Lease(models.Model):
-    """An ask in one annotator's hands; one row a person and ask, whatever happens to it."""
+    """An ask in one annotator's hands; one row per person and ask, whatever happens to it."""
 
     class State(models.TextChoices):
         LIVE = "live"  # holds a place of the ask

@@ -1,4 +1,4 @@
-"""The tasks of a project as a form: one row a task, labels as lines."""
+"""The tasks of a project as a form: one row per task, labels as lines."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,7 @@ class TaskForm(forms.Form):
     labels = forms.CharField(
         required=False,
         widget=forms.Textarea({"rows": 5, "spellcheck": "false", "class": "mono"}),
-        help_text="One label a line. A tree or relations may leave this empty: the labels then "
+        help_text="One label per line. A tree or relations may leave this empty: the labels then "
         "come with the imported data.",
     )
     parent = forms.CharField(

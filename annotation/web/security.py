@@ -62,7 +62,7 @@ class BodyLimits:
 
 
 class RateLimits:
-    """Middleware: so many requests a second for each session, token or address, and no more.
+    """Middleware: so many requests per second for each session, token or address, and no more.
 
     Counts live in the process: no row is read or written for them.
     """

@@ -1,4 +1,4 @@
-"""Server-rendered pages: one line a page."""
+"""Server-rendered pages: one line per page."""
 
 from django.urls import URLPattern, URLResolver, path
 

@@ -15,7 +15,7 @@ from mtl_engine.kinds import KINDS
 Floats = NDArray[np.float64]
 LEAST_SECONDS = 0.2  # nothing is free: not a task on which the model expects no item
 
-PRIOR_READ = (1.5, 0.3)  # seconds to open a sentence, and per token (200 words a minute)
+PRIOR_READ = (1.5, 0.3)  # seconds to open a sentence, and per token (200 words per minute)
 PRIOR_SPREAD = 0.75  # one standard deviation, as a share of the prior
 PRIOR_NOISE = 0.5  # of a single sentence's time, as a share of it
 

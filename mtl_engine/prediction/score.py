@@ -1,4 +1,4 @@
-"""A pool of sentences scored for selection: one row a sentence, one column a task."""
+"""A pool of sentences scored for selection: one row per sentence, one column per task."""
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence

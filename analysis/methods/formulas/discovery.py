@@ -127,7 +127,7 @@ def checked(X: ArrayLike, y: ArrayLike, names: Sequence[str]) -> tuple[Floats, F
             f"X is (rows, {len(names)}) for the names {list(names)}, not {inputs.shape}."
         )
     if outputs.shape != (len(inputs),):
-        raise AnalysisError(f"y has one value a row: {len(inputs)}, not {outputs.shape}.")
+        raise AnalysisError(f"y has one value per row: {len(inputs)}, not {outputs.shape}.")
     if len(inputs) < 10 or len(inputs) <= 2 * len(names):
         raise AnalysisError(
             f"{len(inputs)} rows are too few for a formula in {len(names)} variables: bring at "

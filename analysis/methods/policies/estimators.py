@@ -171,7 +171,7 @@ def _read(log: PolicyLog, n_tasks: int | None) -> tuple[NDArray[np.int64], Float
         raise AnalysisError("A log is empty: it has no step to learn from.")
     if rewards.shape != tasks.shape or np.isnan(rewards).any():
         raise AnalysisError(
-            f"A log has {tasks.size} tasks and {rewards.size} rewards: one each a step, no NaN."
+            f"A log has {tasks.size} tasks and {rewards.size} rewards: one each per step, no NaN."
         )
     size = n_tasks or _n_tasks(tasks, given)
     if tasks.min() < 0 or tasks.max() >= size:

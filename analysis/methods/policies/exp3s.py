@@ -12,7 +12,7 @@ TINY = 1e-300  # a weight that has vanished keeps a finite logarithm
 
 
 class Exp3S:
-    """Keeps log-weights of the tasks; ``probabilities`` then ``update``, once a step.
+    """Keeps log-weights of the tasks; ``probabilities`` then ``update``, once per step.
 
     ``divide_by`` is the probability that corrects a reward for how often its task is tried:
     ``"pi"``, the probability it was drawn with (unbiased, bounded by n_tasks / epsilon), or

@@ -68,7 +68,7 @@ def counterfactual_rewards(tasks: ArrayLike, losses: ArrayLike) -> NDArray[np.fl
     values = np.asarray(losses, dtype=float)
     if chosen.shape != values.shape or chosen.ndim != 1:
         raise AnalysisError(
-            f"Tasks and losses are one each a step; their shapes are {chosen.shape} and "
+            f"Tasks and losses are one each per step; their shapes are {chosen.shape} and "
             f"{values.shape}."
         )
     if np.isnan(values).any() or (values < 0).any():

@@ -1,4 +1,4 @@
-"""The finished runs of a study of simulated tasks as a table: one row a cell, means over seeds."""
+"""The finished runs of a study of simulated tasks: one row per cell, means over seeds."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def read_run(settings: Mapping[str, Any], seed: int, final: Mapping[str, Any]) -
 
 
 def cell_table(runs: Sequence[SimulatedRun]) -> dict[str, Floats]:
-    """Return columns n, n_synthetic, t, ami, f1 and single, one row a cell."""
+    """Return columns n, n_synthetic, t, ami, f1 and single, one row per cell."""
     if not runs:
         raise AnalysisError("The study has no finished run yet: run_sweep computes them.")
     cells: dict[tuple[float, ...], list[SimulatedRun]] = defaultdict(list)

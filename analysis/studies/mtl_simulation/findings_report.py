@@ -49,7 +49,7 @@ def draw_figure_3(runs: Sequence[SimulatedRun], directory: Path, *, prefix: str)
     pairs = [run for run in runs if run.n_tasks == fewest]
     at_middle = [run for run in runs if run.n == middle]
     plots = (
-        ("n", f"tokens a task, T = {fewest}", _against_n(pairs)),
+        ("n", f"tokens per task, T = {fewest}", _against_n(pairs)),
         ("ami", f"AMI, T = {fewest}", _against_ami(pairs)),
         ("tasks", f"tasks, n = {middle}", _against_tasks(at_middle)),
     )

@@ -123,7 +123,7 @@ def _losses(outputs: Tensor, task: FeatureTask) -> Tensor:
 
 
 def _merged(tasks: Sequence[FeatureTask]) -> list[FeatureTask]:
-    """Return one task per head, so that each head is computed once a step."""
+    """Return one task per head, so that each head is computed once per step."""
     found = []
     for head in sorted({task.head for task in tasks}):
         same = [task for task in tasks if task.head == head]

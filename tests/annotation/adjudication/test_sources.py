@@ -106,7 +106,7 @@ def test_seconds_saved_hold_length_and_person_equal(filled, task, people):  # no
     assert row.seconds_saved.value == pytest.approx(4.0, abs=0.15)
     assert 3.5 < row.seconds_saved.low < row.seconds_saved.high < 4.5
     assert row.verdict == "helps"
-    assert row.reasons == (f"saves {row.seconds_saved.value:.1f} seconds a sentence",)
+    assert row.reasons == (f"saves {row.seconds_saved.value:.1f} seconds per sentence",)
 
 
 def test_a_source_that_hurts_is_said_to_hurt_on_the_page_and_by_rest(filled, task, people, client):  # noqa: F811
@@ -128,7 +128,7 @@ def test_a_source_that_hurts_is_said_to_hurt_on_the_page_and_by_rest(filled, tas
     assert (row["verdict"], row["accepted"], row["edited"]) == ("hurts", 0, 20)
     assert row["with_people"]["blind"]["value"] == 0
     assert row["seconds_saved"]["high"] < 0
-    assert "costs 3.0 seconds a sentence" in row["reasons"]
+    assert "costs 3.0 seconds per sentence" in row["reasons"]
 
 
 def test_only_what_intervals_show_is_called_a_difference():
@@ -143,7 +143,7 @@ def test_only_what_intervals_show_is_called_a_difference():
     verdict, reasons = judge(seen(Score(0.95, 0.92, 0.98), Score(0.8, 0.7, 0.9)), Score(2, 1, 3))
     assert verdict == "helps"
     assert reasons == (
-        "saves 2.0 seconds a sentence", "people who see it follow it where others do not",
+        "saves 2.0 seconds per sentence", "people who see it follow it where others do not",
     )  # fmt: skip
     assert judge(seen(nothing, Score(0.4, 0.3, 0.49)), Score(2, 1, 3))[0] == "hurts"
 

@@ -159,7 +159,7 @@ def test_a_power_law_is_recovered_as_a_baseline():
     ("call", "message"),
     [
         (lambda: discover(np.ones((5, 1)), np.ones(5), ["n"]), "too few"),
-        (lambda: discover(N[:, None], SQRT[:-1], ["n"]), "one value a row"),
+        (lambda: discover(N[:, None], SQRT[:-1], ["n"]), "one value per row"),
         (lambda: discover(N[:, None], SQRT, ["n", "t"]), "X is"),
         (lambda: discover(N[:, None], np.where(N > 9000, np.nan, SQRT), ["n"]), "NaN"),
         (lambda: discover(N[:, None], SQRT, ["n"], engine="pysr"), "Known: gplearn, operon"),

@@ -40,7 +40,7 @@ def _train(policy, n_points=1):
 @pytest.mark.parametrize("name", ["RANDOM", "TASK SIZE", "EXP3.S"])
 def test_each_policy_draws_tasks_and_leaves_a_log_to_learn_from(name):
     training = _train(named_policy(name, DATA, seed=0), n_points=2)
-    assert [step for step, _ in training.curve] == [5, 10]  # 40 labels, 8 a step, 2 epochs
+    assert [step for step, _ in training.curve] == [5, 10]  # 40 labels, 8 per step, 2 epochs
     assert len(training.log) == 10
     expected = {"RANDOM": (0.5, 0.5), "TASK SIZE": (0.75, 0.25)}
     assert sum(training.probabilities) == pytest.approx(1)
