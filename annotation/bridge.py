@@ -11,7 +11,8 @@ _tasks = Prepared(
         Task.objects.filter(project_id=Parameter("project"))
         .order_by("position", "id")
         .values_list(
-            "id", "name", "kind", "parent__name", "is_nested", "is_open", "pairs", "is_hidden"
+            *("id", "name", "kind", "parent__name", "is_document"),
+            *("is_nested", "is_open", "pairs", "is_hidden"),
         )
     )
 )
@@ -29,22 +30,22 @@ def tasks_by_name(project_id: int) -> dict[str, TaskSpec]:
     labels: dict[int, list[str]] = defaultdict(list)
     for task_id, label in _labels(project=project_id):
         labels[task_id].append(label)
-    return {
-        name: TaskSpec(
+    specs = {}
+    for row in _tasks(project=project_id):
+        task_id, name, kind, parent, is_document, is_nested, is_open, pairs, hidden = row
+        specs[name] = TaskSpec(
             name=name,
             kind=kind,
             labels=tuple(labels[task_id]),
             parent=parent,
+            is_document=is_document,
             is_nested=is_nested,
             is_open=is_open,
             pairs=pairs,
             id=task_id,
-            is_hidden=is_hidden,
+            is_hidden=hidden,
         )
-        for task_id, name, kind, parent, is_nested, is_open, pairs, is_hidden in _tasks(
-            project=project_id
-        )
-    }
+    return specs
 
 
 def task_specs(project: Project) -> tuple[TaskSpec, ...]:

@@ -140,6 +140,8 @@ class AskedSentence(TypedDict):
     position: int
     key: str
     document: str
+    is_document: bool
+    language: str
     text: str
     tokens: list[str]
     offsets: list[list[int]]
@@ -834,6 +836,7 @@ class NewTask(TypedDict):
     parent: NotRequired[str]
     open: NotRequired[bool]
     nested: NotRequired[bool]
+    document: NotRequired[bool]
     pairs: NotRequired[dict[str, list[list[str]]]]
     guidelines: NotRequired[str]
     target: NotRequired[float | None]
@@ -1289,6 +1292,7 @@ class RoundSettings(TypedDict):
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
     test_size: NotRequired[int]
+    splits_documents: NotRequired[bool]
     seed: NotRequired[int]
     next_at_percent: NotRequired[float]
 
@@ -1339,6 +1343,7 @@ class RoundSettingsRequest(TypedDict):
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
     test_size: NotRequired[int]
+    splits_documents: NotRequired[bool]
     seed: NotRequired[int]
     next_at_percent: NotRequired[float]
 
@@ -1712,6 +1717,7 @@ class Task(TypedDict):
     name: str
     kind: str
     parent: str | None
+    is_document: bool
     is_nested: bool
     is_open: bool
     is_hidden: bool

@@ -104,7 +104,7 @@ def _store(request: HttpRequest, project: Project) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, str(refusal))
         return _show(request, project, posted=answers)
-    messages.success(request, f"{', '.join(answers)} of sentence {sentence.position + 1} is gold.")
+    messages.success(request, f"{', '.join(answers)} of {sentence.title} is gold.")
     if "edit" in request.GET:
         return redirect("sentence", project.pk, sentence.pk)
     return redirect("adjudicate", project.pk)

@@ -80,6 +80,12 @@ class SearchForm(forms.Form):
     corpus = forms.ModelChoiceField(
         Corpus.objects.none(), required=False, empty_label="all corpora"
     )
+    document = forms.CharField(
+        label="Document",
+        max_length=200,
+        required=False,
+        widget=forms.TextInput({"list": "documents", "autocomplete": "off"}),
+    )
     task = forms.ModelChoiceField(Task.objects.none(), required=False, empty_label="any task")
     state = forms.ChoiceField(
         choices=[(name, words) for name, (words, _) in STATES.items()], required=False
@@ -129,6 +135,7 @@ def data(request: HttpRequest, project_id: int) -> HttpResponse:
         "rows": _marked(project, page),
         "pages": _pages(request, project, wanted, page),
         "labels": wanted.task.labels.all() if wanted.task else [],
+        "documents": sorted({row.document for row in page.sentences if row.document}),
         "jobs": corpus_jobs_of(project).defer("log", "result")[:N_JOBS],
     }
     return render_in_project(request, "annotation/data.html", project, "data", context)

@@ -2,7 +2,7 @@
 
 import gzip
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,6 +33,7 @@ from annotation.models import (
     Sentence,
     Suggestion,
 )
+from annotation.projects.documents import documents_of_first_sentences
 from config.home import replaced_file
 from mtl_engine.errors import EngineError
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -297,7 +298,8 @@ def _records(
     """Yield the sentences of corpora in their order with their answers; memory stays flat."""
     n_done = 0
     for corpus in corpora:
-        last = corpus.sentences.aggregate(last=Max("position"))["last"]
+        own = corpus.sentences.filter(is_document=False)
+        last = own.aggregate(last=Max("position"))["last"]
         for first in range(0, -1 if last is None else last + 1, CHUNK):
             if on_sentences:
                 on_sentences(n_done)
@@ -323,7 +325,7 @@ def _given_records(
 
 def _sentences(corpus: Corpus, first: int, which: Which) -> Iterator[tuple[int, SentenceRecord]]:
     rows = Sentence.objects.filter(
-        corpus=corpus, position__gte=first, position__lt=first + CHUNK
+        corpus=corpus, is_document=False, position__gte=first, position__lt=first + CHUNK
     ).order_by("position")
     rows = which.rows(rows)
     for sentence_id, tokens, text, offsets, key, document, extra, is_test in rows.values_list(
@@ -341,8 +343,13 @@ def _final_records(
     tasks: Sequence[TaskSpec],
     answers: Answers,
 ) -> Iterator[ExportRecord]:
-    finals = final_answers(project, sentences=sentences, tasks=tasks)
-    models = answers.predictions.answers(list(sentences)) if answers.predictions else {}
+    documents = _documents(sentences, tasks)
+    rows = [*sentences, *documents.values()]
+    finals = final_answers(project, sentences=rows, tasks=tasks)
+    models = dict(answers.predictions.answers(rows)) if answers.predictions else {}
+    for sentence_id, document in documents.items():
+        finals[sentence_id] = {**finals.get(sentence_id, {}), **finals.get(document, {})}
+        models[sentence_id] = {**models.get(sentence_id, {}), **models.get(document, {})}
     for sentence_id, sentence in sentences.items():
         final = finals.get(sentence_id, {})
         predicted = _left_to_predict(tasks, final, models.get(sentence_id, {}))
@@ -362,6 +369,13 @@ def _final_records(
             },
             confidences={name: found.confidence for name, found in predicted.items()},
         )
+
+
+def _documents(sentences: Iterable[int], tasks: Sequence[TaskSpec]) -> dict[int, int]:
+    """Return the documents whose answers are written with sentences, by sentence."""
+    if not any(task.is_document for task in tasks):
+        return {}
+    return documents_of_first_sentences(sentences)
 
 
 def _left_to_predict(
@@ -387,8 +401,10 @@ def _given(
     """Return sentence id -> author id (0 unless side by side) -> task name -> value."""
     names = {task.id: task.name for task in tasks}
     found: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    documents = _documents(sentences, tasks)
+    wanted = [*sentences, *documents.values()]
     for model in answers.models:
-        rows = _rows(model, answers).filter(sentence__in=list(sentences), task__in=list(names))
+        rows = _rows(model, answers).filter(sentence__in=wanted, task__in=list(names))
         if answers.authors is None:
             for sentence_id, task_id, value in rows.values_list("sentence_id", "task_id", "value"):
                 found[sentence_id][0][names[task_id]] = value
@@ -396,6 +412,9 @@ def _given(
         columns = ("sentence_id", "author_id", "task_id", "value")
         for sentence_id, author_id, task_id, value in rows.values_list(*columns):
             found[sentence_id][author_id][names[task_id]] = value
+    for sentence_id, document in documents.items():
+        for author_id, said in found.pop(document, {}).items():
+            found[sentence_id][author_id].update(said)
     return found
 
 

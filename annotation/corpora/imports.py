@@ -35,6 +35,7 @@ from annotation.models import (
     Sentence,
     Suggestion,
 )
+from annotation.projects.documents import has_document_tasks, make_documents, move_answers
 from annotation.projects.labels import add_labels
 from annotation.queue.asks import ask_everything
 from annotation.queue.suggestions import IMPORT
@@ -291,6 +292,9 @@ def _store(
         n_done += len(sentences)
         if progress:
             progress("storing", n_done, corpus.n_sentences)
+    if has_document_tasks(project):
+        make_documents(corpus)
+        move_answers(corpus)
 
 
 def _insert_sentences(

@@ -22,7 +22,7 @@ from mtl_engine.kinds import KINDS
 
 PAGE_SIZE = 50
 SHOWN = (
-    *("id", "corpus_id", "position", "key", "document", "text"),
+    *("id", "corpus_id", "position", "key", "document", "is_document", "text"),
     *("tokens", "offsets", "n_tokens", "is_test"),
 )
 
@@ -36,6 +36,7 @@ class SentenceFilter:
     """
 
     corpus: Corpus | None = None
+    document: str = ""  # with it the document as a whole is shown, where it is answered
     text: str = ""
     task: Task | None = None
     has_gold: bool | None = None
@@ -49,6 +50,7 @@ class SentenceFilter:
         """Whether all sentences of the project or corpus are shown."""
         return (
             not self.text
+            and not self.document
             and not self.label
             and not self.has_note
             and (self.has_gold is self.has_annotation is self.is_test is None)
@@ -141,7 +143,7 @@ def find_corpus(project: Project, name: str) -> Corpus:
 
 def find_sentences(project: Project, corpus: str = "", text: str = "") -> QuerySet[Sentence]:
     """Return sentences of a corpus, or of all, that contain a text."""
-    rows = Sentence.objects.filter(project=project).select_related("corpus")
+    rows = Sentence.objects.filter(project=project, is_document=False).select_related("corpus")
     if corpus:
         rows = rows.filter(corpus=find_corpus(project, corpus))
     if "\0" in text:
@@ -263,6 +265,12 @@ def get_sentence(project: Project, sentence_id: int | str) -> Sentence:
 def matching_sentences(corpus: Corpus, wanted: SentenceFilter) -> QuerySet[Sentence]:
     """Return the sentences of a corpus that match, without the columns that no list shows."""
     rows = corpus.sentences.only(*SHOWN)
+    if wanted.document:
+        rows = rows.filter(document=wanted.document)
+    elif not (wanted.task and wanted.task.is_document):
+        rows = rows.filter(is_document=False)
+    else:
+        rows = rows.filter(is_document=True)
     if wanted.text:
         rows = rows.filter(_contains(wanted.text))
     if wanted.is_test is not None:

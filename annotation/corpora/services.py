@@ -11,6 +11,7 @@ from annotation.archive.bulk import forget_deleted
 from annotation.archive.tables import export_folders
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import Corpus, Insight, Job, Lease, Project, Queue, Round, Sentence
+from annotation.projects.documents import forget_words
 from annotation.projects.services import remove_folders
 from annotation.rounds.services import share_files
 from annotation.rounds.workspace import Workspace
@@ -34,13 +35,19 @@ def delete_sentences(*, project: Project, ids: Sequence[int], actor: Any) -> int
     """Delete sentences with all answers to them; return how many. The others keep their places."""
     project = Project.objects.select_for_update().get(pk=project.pk)
     rows = Sentence.objects.filter(project=project, pk__in=ids)
-    known = dict(rows.values_list("id", "corpus_id"))
+    known = dict(rows.filter(is_document=False).values_list("id", "corpus_id"))
+    documents = set(rows.exclude(document="").values_list("corpus_id", "document"))
     strange = [i for i in ids if i not in known]
     if strange:
         raise InvalidInput(
             [Problem("sentences", f"No sentence {i} in this project.") for i in strange]
         )
     _delete(project, list(known))
+    changed, empty = forget_words(project, documents)
+    if empty:
+        _delete(project, empty)
+    rounds = list(project.rounds.exclude(folder=""))
+    transaction.on_commit(lambda: _forget_files(rounds, set(changed), ()))
     for corpus_id in set(known.values()):
         n = sum(of == corpus_id for of in known.values())
         Corpus.objects.filter(pk=corpus_id).update(n_sentences=F("n_sentences") - n)

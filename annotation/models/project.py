@@ -148,6 +148,9 @@ class Task(models.Model):
     parent = models.ForeignKey(  # the task whose answers it links, where its kind links any
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
     )
+    is_document = models.BooleanField(
+        default=False, db_default=False
+    )  # answered once per document, not per sentence
     is_open = models.BooleanField(default=False)  # the label set grows on import
     is_nested = models.BooleanField(default=False)  # spans may overlap
     pairs = models.JSONField(default=dict, blank=True)  # relation -> [[from label, to label], ...]
@@ -230,6 +233,9 @@ class Corpus(models.Model):
     file_hash = models.CharField(max_length=64, blank=True)
     header = models.JSONField(default=dict, blank=True)  # what the file says before its sentences
     n_sentences = models.PositiveIntegerField(default=0)
+    language = models.CharField(
+        max_length=16, blank=True, default="", db_default=""
+    )  # its code; empty = the project's
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -246,7 +252,11 @@ class Corpus(models.Model):
 
 
 class Sentence(models.Model):
-    """Tokens, text and code-point offsets; never changed after import."""
+    """Tokens, text and code-point offsets; never changed after import.
+
+    A document that is answered as a whole is a row as well, behind the sentences of its corpus: it
+    has their words, and everything that asks, learns and counts takes it as one long sentence.
+    """
 
     # Look-ups by project and corpus use the composite indexes below; more would slow imports.
     project = models.ForeignKey(
@@ -262,6 +272,9 @@ class Sentence(models.Model):
     tokens = models.JSONField()  # ["It", "works", "."]
     offsets = models.JSONField()  # [[0, 2], [3, 8], [8, 9]]
     n_tokens = models.PositiveIntegerField()
+    is_document = models.BooleanField(
+        default=False, db_default=False
+    )  # the words of a whole document, for tasks that are answered once per document
     is_test = models.BooleanField(default=False)  # frozen: never selected, never trained on
     left_out = models.CharField(
         max_length=200, blank=True, default="", db_default=""
@@ -279,3 +292,8 @@ class Sentence(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+    @property
+    def title(self) -> str:
+        """What people call it beside its text."""
+        return f"document {self.document}" if self.is_document else f"sentence {self.position + 1}"

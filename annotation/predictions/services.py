@@ -30,7 +30,7 @@ from annotation.models import Annotation, Corpus, Gold, Job, Project, Round, Sen
 from annotation.predictions.pieces import SIZE, Pieces
 from annotation.projects.selectors import find_corpora
 from annotation.queue.suggestions import MODEL, Offer, offer_suggestions
-from annotation.rounds.data import tokens_of
+from annotation.rounds.data import documents_among, tokens_of
 from annotation.rounds.selectors import find_model, find_round
 from mtl_engine.kinds import TaskSpec
 
@@ -134,7 +134,12 @@ def predict_project(
     for number, ids in pieces.missing():
         told("predicting", min(n, number * SIZE), n)
         order = [int(i) for i in ids]
-        answers = predictor.answer(tokens_of(order), {name: known[name] for name in wanted})
+        found = predictor.answer(tokens_of(order), {name: known[name] for name in wanted})
+        documents = documents_among(order)
+        answers = [
+            {name: said for name, said in row.items() if known[name].is_document == is_document}
+            for row, is_document in zip(found, (i in documents for i in order), strict=True)
+        ]
         pieces.save(number, order, answers)
     return pieces
 
@@ -278,13 +283,13 @@ def unanswered(
     rows = Sentence.objects.filter(project=project, left_out="")
     if corpora:
         rows = rows.filter(corpus__in=corpora)
-    pairs = rows.order_by("corpus_id", "position").values_list("id", flat=True)
-    ids = np.fromiter(pairs.iterator(CHUNK), dtype=np.int64)
+    pairs = rows.order_by("corpus_id", "position").values_list("id", "is_document")
+    ids, is_document = np.array(list(pairs.iterator(CHUNK)), dtype=np.int64).reshape(-1, 2).T
     is_answered = np.ones(len(ids), dtype=bool)
-    for task_id in Task.objects.filter(project=project, name__in=tasks).values_list(
-        "id", flat=True
+    for task_id, of_document in Task.objects.filter(project=project, name__in=tasks).values_list(
+        "id", "is_document"
     ):
-        is_answered &= np.isin(ids, _answered(task_id))
+        is_answered &= np.isin(ids, _answered(task_id)) | (is_document != of_document)
     return ids[~is_answered]
 
 

@@ -78,6 +78,7 @@ class TaskMessage(Message):
     name = TEXT()
     kind = TEXT()
     parent = TEXT(allow_null=True)  # type: ignore[assignment]
+    is_document = serializers.BooleanField(help_text="Answered once per document.")
     is_nested = serializers.BooleanField()
     is_open = serializers.BooleanField()
     is_hidden = serializers.BooleanField()

@@ -21,6 +21,7 @@ class KindSelect(forms.Select):
         if kind is not None:
             option["attrs"] |= {
                 "data-nests": kind.may_nest,
+                "data-documents": kind.may_be_of_document,
                 "data-links": kind.parent_kind or False,
             }
         return option
@@ -49,6 +50,7 @@ class TaskForm(forms.Form):
         help_text="The name of the spans task above. May be empty if there is only one.",
     )
     nested = forms.BooleanField(label="Spans may lie inside each other", required=False)
+    document = forms.BooleanField(label="Answered once per document", required=False)
     open = forms.BooleanField(label="An import may bring new labels", required=False)
 
     # What a template says and the form does not show, as JSON.
@@ -105,6 +107,8 @@ def task_of(row: Mapping[str, Any], tasks: list[tuple[str, str]]) -> dict[str, A
     kind = KINDS[row["kind"]]
     if kind.may_nest:
         task["nested"] = row["nested"]
+    if kind.may_be_of_document:
+        task["document"] = row["document"]
     if kind.parent_kind is not None:
         parents = [name for name, of_kind in tasks if of_kind == kind.parent_kind]
         task["parent"] = row["parent"] or (parents[0] if len(parents) == 1 else "")

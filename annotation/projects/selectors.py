@@ -1,6 +1,6 @@
 """Projects as pages, commands and REST read them: by name, in words, and how far they are."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ from annotation.models import (
     Membership,
     Project,
     Role,
+    Sentence,
     Task,
 )
 from annotation.models.project import project_settings
@@ -86,6 +87,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "name": task.name,
         "kind": task.kind,
         "parent": task.parent.name if task.parent else None,
+        "is_document": task.is_document,
         "is_nested": task.is_nested,
         "is_open": task.is_open,
         "is_hidden": task.is_hidden,
@@ -180,11 +182,14 @@ def _progress(
     tasks = Task.objects.filter(project__in=projects).prefetch_related("labels")
     n_gold = _n_gold(tasks)
     n_others = _n_annotated_without_gold(tasks)
+    documents = Sentence.objects.filter(project__in=projects, is_document=True)
+    n_documents = Counter(documents.values_list("project", flat=True))
     progress: dict[int, list[TaskProgress]] = defaultdict(list)
     for task in tasks:
         gold = n_gold.get(task.pk, 0)
         answered = gold + n_others.get(task.pk, 0)
-        total = n_sentences.get(task.project_id, 0)
+        of = n_documents if task.is_document else n_sentences
+        total = of.get(task.project_id, 0)
         progress[task.project_id].append(TaskProgress(task, total, gold, answered))
     return progress
 

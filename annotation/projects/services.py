@@ -14,6 +14,7 @@ from annotation.archive.bulk import forget_deleted
 from annotation.archive.tables import project_folders, project_tables
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import Ask, Label, Membership, Progress, Project, Queue, Role, Task
+from annotation.projects.documents import make_documents
 from annotation.projects.spec import (
     NewTask,
     ProjectSettings,
@@ -94,6 +95,9 @@ def add_task(*, project: Project, task: Mapping[str, Any], actor: Any = None) ->
     for before, after in zip(present, specs, strict=True):
         _change_keys(before, after)
     _create_tasks(project, [new], first_position=len(present))
+    if new.spec.is_document:
+        for corpus in project.corpora.all():
+            make_documents(corpus)
     if actor is not None:
         record("task.added", project=project, actor=actor, task=new.spec.name)
     return project.tasks.get(name=new.spec.name)
@@ -193,6 +197,7 @@ def _create_tasks(project: Project, tasks: Iterable[NewTask], *, first_position:
             kind=spec.kind,
             position=position,
             parent=made.get(spec.parent) if spec.parent else None,
+            is_document=spec.is_document,
             is_open=spec.is_open,
             is_nested=spec.is_nested,
             pairs=spec.pairs,
@@ -223,6 +228,8 @@ def _as_written(task: Task, reserved: Collection[str]) -> dict[str, Any]:
         for label in task.labels.all()
     ]
     written: dict[str, Any] = {"name": task.name, "kind": task.kind, "labels": labels, "open": True}
+    if task.is_document:
+        written["document"] = True
     return {**written, "parent": task.parent.name} if task.parent else written
 
 

@@ -25,7 +25,7 @@ from annotation.web.serializers import (
     WholeNumberField,
 )
 from annotation.web.settings_fields import message_field
-from mtl_engine.kinds import KINDS, TaskSpec
+from mtl_engine.kinds import KINDS, TaskSpec, documentary
 
 N_COLOURS = 72  # 12 hues x 6 patterns
 TEMPLATES = Path(__file__).parent / "templates"
@@ -160,6 +160,7 @@ class NewTaskBody(Message):
     parent = TextField(max_length=60, default="", help_text="The task whose answers it links.")  # type: ignore[assignment]
     open = FlagField(required=False, help_text="An import may bring new labels.")
     nested = FlagField(required=False, help_text="Spans may lie inside each other.")
+    document = FlagField(required=False, help_text="Answered once per document.")
     pairs = PairsField(default=dict)
     guidelines = TextField(default="")
     target = NumberField(min_value=0, max_value=1, default=None, allow_null=True)
@@ -299,7 +300,11 @@ def _readable(row: Any) -> dict[str, Any]:
         "labels": read,
         "parent": parent if isinstance(parent, str) else "",
         "pairs": pairs if isinstance(pairs, dict) else {},
-        **{key: row[key] for key in ("open", "nested") if isinstance(row.get(key), bool)},
+        **{
+            key: row[key]
+            for key in ("open", "nested", "document")
+            if isinstance(row.get(key), bool)
+        },
     }
 
 
@@ -335,6 +340,10 @@ def _kind_clashes(
     if body.get("nested") and not kind.may_nest:
         message = f"Only a spans task may be nested, not one of kind {name}."
         yield Problem(f"{path}.nested", message)
+    if body.get("document") and not kind.may_be_of_document:
+        kinds = ", ".join(documentary())
+        message = f"Only {kinds} can be asked once per document, not a task of kind {name}."
+        yield Problem(f"{path}.document", message)
     if kind.parent_kind is None:
         if body["parent"]:
             yield Problem(f"{path}.parent", "Only a relations task has a parent.")
@@ -408,6 +417,7 @@ def _new_task(body: dict[str, Any], bodies: Sequence[dict[str, Any]]) -> NewTask
         kind=body["kind"],
         labels=tuple(label.name for label in labels),
         parent=body["parent"] or None,
+        is_document=body.get("document", False),
         is_nested=body.get("nested", is_linked and may_nest),
         is_open=_is_open(body),
         pairs=body["pairs"],

@@ -95,6 +95,8 @@ class AskedSentence(Message):
     position = s.IntegerField()
     key = s.CharField(allow_blank=True)
     document = s.CharField(allow_blank=True)
+    is_document = s.BooleanField(help_text="The words are those of the whole document.")
+    language = s.CharField(allow_blank=True, help_text="Of its corpus; empty: the project's.")
     text = s.CharField()
     tokens = s.ListField(child=s.CharField())
     offsets = s.ListField(child=s.ListField(child=s.IntegerField()))

@@ -111,15 +111,22 @@ def _open_rows(queue: Queue, order: str, seed: int) -> Iterator[AskRow]:
     """Yield an ask for each sentence that the queue does not ask about and that lacks gold."""
     shown = Task.objects.filter(project=queue.project_id, is_hidden=False)
     names = dict(shown.order_by("position", "id").values_list("id", "name"))
+    of_document = dict(shown.values_list("id", "is_document"))
     sentences = _unasked(queue, order, seed)
     while chunk := list(islice(sentences, CHUNK)):
+        rows = Sentence.objects.filter(pk__in=chunk, is_document=True)
+        documents = set(rows.values_list("id", flat=True))
         gold = set(
             Gold.objects.filter(sentence__in=chunk, task__in=names).values_list(
                 "sentence_id", "task_id"
             )
         )
         for sentence in chunk:
-            tasks = [name for pk, name in names.items() if (sentence, pk) not in gold]
+            tasks = [
+                name
+                for pk, name in names.items()
+                if (sentence, pk) not in gold and of_document[pk] == (sentence in documents)
+            ]
             if tasks:
                 yield AskRow(sentence, tasks)
 

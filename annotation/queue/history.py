@@ -181,7 +181,7 @@ def _decided_since(rows: list[Submission]) -> set[int]:
 
 def describe_document(sentence: Sentence, user: Any) -> dict[str, Any]:
     """Return up to 50 sentences around one, each with whether it is answered; never with labels."""
-    texts = Sentence.objects.filter(corpus=sentence.corpus_id)
+    texts = Sentence.objects.filter(corpus=sentence.corpus_id, is_document=False)
     if sentence.document:
         texts = texts.filter(document=sentence.document)
     before = texts.filter(position__lt=sentence.position).count()

@@ -36,7 +36,8 @@ _ASK_COLUMNS = (
     *("id", "rank", "is_blind", "tasks", "given", "reason", "confidences", "predicted_seconds"),
     *("queue__n_asks", "queue__round__number"),
     *("sentence_id", "sentence__corpus_id", "sentence__corpus__name", "sentence__position"),
-    *("sentence__key", "sentence__document", "sentence__text"),
+    *("sentence__corpus__language",),
+    *("sentence__key", "sentence__document", "sentence__is_document", "sentence__text"),
     *("sentence__tokens", "sentence__offsets"),
 )
 _LEASE_COLUMNS = (
@@ -259,6 +260,8 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
             "position": position,
             "key": ask["sentence__key"],
             "document": document,
+            "is_document": ask["sentence__is_document"],
+            "language": ask["sentence__corpus__language"],
             "text": ask["sentence__text"],
             "tokens": ask["sentence__tokens"],
             "offsets": ask["sentence__offsets"],

@@ -23,6 +23,7 @@ class LabelledSentence:
 
     id: int
     tokens: list[str]
+    document: str  # with its corpus; empty = none
     is_test: bool
     is_selected: bool  # by a strategy, not by chance or import
     is_control: bool  # by chance, beside what a strategy selected
@@ -35,7 +36,7 @@ def labelled_data(project: Project, tasks: tuple[TaskSpec, ...]) -> LabelledData
     for sentence in labelled_sentences(project):
         example = as_example(sentence.id, sentence.tokens, sentence.labels, tasks)
         if example.labels:
-            part = part_of(sentence.id, is_test=sentence.is_test)
+            part = part_of(sentence.document or sentence.id, is_test=sentence.is_test)
             is_by = sentence.is_selected, sentence.is_control
             found.append(LabelledExample(example, part, *is_by))
     return LabelledData(tuple(found))
@@ -53,6 +54,7 @@ def labelled_sentences(project: Project) -> list[LabelledSentence]:
         LabelledSentence(
             row.pk,
             row.tokens,
+            f"{row.corpus_id}/{row.document}" if row.document else "",
             row.is_test,
             row.pk in selected,
             row.pk in control,
@@ -65,12 +67,13 @@ def labelled_sentences(project: Project) -> list[LabelledSentence]:
 def open_pool(project: Project, tasks: Sequence[TaskSpec]) -> Pool:
     """Return the sentences of the pool, outside the test slice, that have a task left open."""
     rows = Sentence.objects.filter(project=project, is_test=False, left_out="").order_by("id")
-    pairs = np.array(list(rows.values_list("id", "n_tokens").iterator(CHUNK)), dtype=np.int64)
-    pairs = pairs.reshape(-1, 2)
-    is_closed = _closed_cells(project, pairs[:, 0], [task.name for task in tasks])
-    is_closed |= np.isin(pairs[:, 0], list(skipped_by_all(project)))[:, None]
+    columns = rows.values_list("id", "n_tokens", "is_document").iterator(CHUNK)
+    ids, n_tokens, is_document = np.array(list(columns), dtype=np.int64).reshape(-1, 3).T
+    is_closed = _closed_cells(project, ids, [task.name for task in tasks])
+    is_closed |= np.isin(ids, list(skipped_by_all(project)))[:, None]
+    is_closed |= is_document[:, None] != np.array([task.is_document for task in tasks])
     is_open = ~is_closed.all(axis=1)
-    return pool_of(tasks, pairs[is_open, 0], pairs[is_open, 1], is_closed[is_open])
+    return pool_of(tasks, ids[is_open], n_tokens[is_open], is_closed[is_open])
 
 
 def pool_of(
@@ -97,6 +100,11 @@ def stream_tokens(ids: NDArray[np.int64]) -> Iterator[list[str]]:
         yield from rows.values_list("tokens", flat=True)
 
 
+def documents_among(ids: Sequence[int]) -> set[int]:
+    """Return which rows are the words of a whole document."""
+    return set(Sentence.objects.filter(pk__in=ids, is_document=True).values_list("id", flat=True))
+
+
 def tokens_of(ids: Sequence[int]) -> list[list[str]]:
     """Return the tokens of sentences, in the order of the ids that are given."""
     found = dict(Sentence.objects.filter(pk__in=ids).values_list("id", "tokens"))
@@ -104,7 +112,7 @@ def tokens_of(ids: Sequence[int]) -> list[list[str]]:
 
 
 def unanswered_test_sentences(
-    project: Project, tasks: Sequence[str], answered: dict[int | str, set[str]]
+    project: Project, tasks: Sequence[TaskSpec], answered: dict[int | str, set[str]]
 ) -> dict[int, tuple[int, list[str]]]:
     """Return the length of each test sentence that lacks answers, and the tasks that it lacks.
 
@@ -112,10 +120,11 @@ def unanswered_test_sentences(
     """
     given_up = skipped_by_all(project)
     rows = Sentence.objects.filter(project=project, is_test=True, left_out="").order_by("id")
+    names = {kind: [task.name for task in tasks if task.is_document == kind] for kind in (0, 1)}
     missing = {
-        sentence_id: (n, [name for name in tasks if name not in answered.get(sentence_id, ())])
-        for sentence_id, n in rows.values_list("id", "n_tokens")
-        if sentence_id not in given_up
+        pk: (n, [name for name in names[is_document] if name not in answered.get(pk, ())])
+        for pk, n, is_document in rows.values_list("id", "n_tokens", "is_document")
+        if pk not in given_up
     }
     return {i: (n, names) for i, (n, names) in missing.items() if names}
 
@@ -153,4 +162,5 @@ def _asked_by_rounds(project: Project) -> tuple[set[int], set[int]]:
 def _sentences(ids: list[int]) -> Iterator[Sentence]:
     for first in range(0, len(ids), CHUNK):
         rows = Sentence.objects.filter(pk__in=ids[first : first + CHUNK], left_out="")
-        yield from rows.only("id", "tokens", "is_test").order_by("id")
+        columns = ("id", "tokens", "is_test", "document", "corpus_id")
+        yield from rows.only(*columns).order_by("id")

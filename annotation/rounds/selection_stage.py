@@ -11,7 +11,7 @@ from annotation.jobs.kinds import Progress
 from annotation.models import Round
 from annotation.queue.asks import AskRow
 from annotation.rounds import services
-from annotation.rounds.data import tokens_of, unanswered_test_sentences
+from annotation.rounds.data import documents_among, tokens_of, unanswered_test_sentences
 from annotation.rounds.settings import RoundSettings, stored_settings
 from annotation.rounds.training_stage import load_models
 from annotation.rounds.workspace import (
@@ -137,6 +137,7 @@ def make_choice(
     budget = budget_of(settings, n_answers=n_answers)
     for_tests = budget.share(TEST_SHARE).spend(test.spent)
     drawn = draw_test_rows(
+        scored.pool.tasks,
         scored.scores,
         scored.prices,
         budget=for_tests,
@@ -162,11 +163,14 @@ def make_choice(
 
 def suggestions_for(ensemble: Ensemble, sentences: Sequence[int]) -> list[StoredSuggestion]:
     """Return what the models would answer, also where that is withheld to measure its pull."""
+    documents = documents_among(sentences)
+    of_document = {task.name: task.is_document for task in ensemble.tasks}
     return [
         StoredSuggestion(
             sentences[one.row], one.task, one.value, one.confidence, {"items": list(one.items)}
         )
         for one in suggest(ensemble, tokens_of(sentences))
+        if (sentences[one.row] in documents) == of_document[one.task]
     ]
 
 
@@ -263,7 +267,7 @@ def _tests_again(
     """
     answered = {example.id: set(example.labels) for example in workspace.examples().part(TEST)}
     names = [task.name for task in scored.pool.tasks]
-    missing = unanswered_test_sentences(round.project, names, answered)
+    missing = unanswered_test_sentences(round.project, scored.pool.tasks, answered)
     budget = budget_of(settings, n_answers=wanted_overlap(round, settings)).share(TEST_SHARE)
     per_token = scored.cost_per_token()
     asks: list[AskRow] = []

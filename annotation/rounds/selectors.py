@@ -245,11 +245,12 @@ def labelled_counts(project: Project) -> dict[str, int]:
 
 def n_open(project: Project) -> int:
     """Return how many sentences of the pool, outside the test slice, lack an answer to a task."""
-    tasks = set(project.tasks.filter(is_hidden=False).values_list("id", flat=True))
+    tasks = dict(project.tasks.filter(is_hidden=False).values_list("id", "is_document"))
+    n_tasks = Counter(tasks.values())
     pool = Sentence.objects.filter(project=project, is_test=False, left_out="")
-    ids = set(pool.values_list("id", flat=True))
+    ids = dict(pool.values_list("id", "is_document"))
     of_sentence = Counter(i for task_id, i in _answered(project) if task_id in tasks and i in ids)
-    return len(ids) - sum(n == len(tasks) for n in of_sentence.values())
+    return sum(of_sentence[i] < n_tasks[is_document] for i, is_document in ids.items())
 
 
 def _answered(project: Project) -> set[tuple[int, int]]:

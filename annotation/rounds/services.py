@@ -2,6 +2,7 @@
 
 import logging
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -137,18 +138,47 @@ def note_resumed(*, round: Round) -> None:
 
 
 @transaction.atomic
-def freeze_labelled_tests(*, project: Project, size: int, seed: int) -> int:
-    """Set labelled sentences aside for testing, once in a project's life; return how many.
+def freeze_labelled_tests(
+    *, project: Project, size: int, seed: int, splits_documents: bool = False
+) -> int:
+    """Set sentences aside for testing, once in a project's life; return how many.
 
     They are drawn by chance from sentences that have gold for every task, at most half of those,
     because they cost nothing. Where they are few, rounds add others that people then label.
+    Documents are drawn as a whole, labelled or not: the asks of rounds bring what is missing.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     if Sentence.objects.filter(project=project, is_test=True).exists():
         return 0
-    labelled = _fully_labelled(project)
-    chosen = random.Random(seed).sample(labelled, min(size, len(labelled) // 2))
+    labelled, rng = _fully_labelled(project), random.Random(seed)
+    chosen = [] if splits_documents else _whole_documents(project, labelled, size, rng)
+    if not chosen:
+        chosen = rng.sample(labelled, min(size, len(labelled) // 2))
     return _mark_as_test(chosen)
+
+
+def _whole_documents(
+    project: Project, labelled: Sequence[int], size: int, rng: random.Random
+) -> list[int]:
+    """Return the rows of documents drawn by chance, at most ``size`` and half of them all.
+
+    Of labelled documents where there are any. A document that is larger than all of that is left to
+    training; nothing is returned where that leaves none.
+    """
+    documents: dict[tuple[int, str], list[int]] = {}
+    rows = Sentence.objects.filter(project=project, left_out="").exclude(document="")
+    for pk, corpus, name in rows.order_by("id").values_list("id", "corpus_id", "document"):
+        documents.setdefault((corpus, name), []).append(pk)
+    known = set(labelled)
+    whole = [rows for rows in documents.values() if known.issuperset(rows)]
+    groups = whole or list(documents.values())
+    most = min(size, sum(map(len, groups)) // 2)
+    rng.shuffle(groups)
+    chosen: list[int] = []
+    for group in groups:
+        if len(chosen) + len(group) <= most:
+            chosen += group
+    return chosen
 
 
 def n_tests_wanted(*, project: Project, size: int) -> int:
@@ -159,7 +189,10 @@ def n_tests_wanted(*, project: Project, size: int) -> int:
     if imported.values("sentence").distinct().count() >= ENOUGH_TO_TEST:
         return 0
     n_sentences = Sentence.objects.filter(project=project, left_out="").count()
-    return max(0, min(size, n_sentences // 2) - n_tests)
+    wanted = min(size, n_sentences // 2)
+    if 2 * n_tests >= wanted and not tests.filter(document="").exists():
+        return 0  # whole documents were drawn; single sentences would cut others
+    return max(0, wanted - n_tests)
 
 
 def open_labelling(
@@ -262,13 +295,10 @@ def _set(round: Round, **values: Any) -> None:
 
 def _fully_labelled(project: Project) -> list[int]:
     shown = Task.objects.filter(project=project, is_hidden=False)
-    n_tasks = shown.count()
-    counts: dict[int, int] = {}
-    for sentence_id in Gold.objects.filter(task__in=shown, sentence__left_out="").values_list(
-        "sentence_id", flat=True
-    ):
-        counts[sentence_id] = counts.get(sentence_id, 0) + 1
-    return sorted(i for i, n in counts.items() if n == n_tasks)
+    n_tasks = Counter(shown.values_list("is_document", flat=True))
+    gold = Gold.objects.filter(task__in=shown, sentence__left_out="")
+    counts = Counter(gold.values_list("sentence_id", "sentence__is_document"))
+    return sorted(i for (i, is_document), n in counts.items() if n == n_tasks[is_document])
 
 
 def _mark_as_test(ids: Sequence[int]) -> int:

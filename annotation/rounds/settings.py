@@ -98,6 +98,13 @@ class RoundSettings(ActiveLearningSettings):
         low=1,
         suffix="sentences",
     )
+    splits_documents: bool = setting(
+        False,
+        title="The test slice may cut documents",
+        help="Off: documents are tested or trained on as a whole, so that a test sentence has no "
+        "neighbour that the model has seen. They are drawn by the first round.",
+        section=EVALUATION,
+    )
     seed: int = setting(
         0,
         title="Seed",

@@ -122,7 +122,10 @@ def train_stage(round: Round, workspace: Workspace, progress: Progress) -> Train
     """Freeze the test slice and the labels, then train if there is something to learn."""
     settings = stored_settings(round)
     services.freeze_labelled_tests(
-        project=round.project, size=settings.test_size, seed=settings.seed
+        project=round.project,
+        size=settings.test_size,
+        seed=settings.seed,
+        splits_documents=settings.splits_documents,
     )
     tasks = task_specs(round.project)
     if not workspace.is_whole(EXAMPLES):

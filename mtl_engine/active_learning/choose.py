@@ -11,6 +11,7 @@ from mtl_engine.active_learning.price import Prices
 from mtl_engine.active_learning.score import PoolScores
 from mtl_engine.active_learning.settings import MINUTES, ActiveLearningSettings
 from mtl_engine.costs import Costs
+from mtl_engine.kinds import TaskSpec
 from mtl_engine.selection import (
     Batch,
     BatchRules,
@@ -148,6 +149,7 @@ def with_duplicates(rows: list[int], groups: Rows | None) -> Rows:
 
 
 def draw_test_rows(
+    tasks: Sequence[TaskSpec],
     scores: PoolScores,
     prices: Prices,
     *,
@@ -155,12 +157,15 @@ def draw_test_rows(
     n_wanted: int,
     rng: np.random.Generator,
 ) -> list[Selected]:
-    """Return random sentences that nobody has answered, to test models on.
+    """Return random sentences and documents that nobody has answered, to test models on.
 
     At most ``n_wanted``, and no more than the budget pays for.
     """
     untouched = scores.confidence.copy()
-    untouched[np.isnan(untouched).any(axis=1)] = np.nan
+    of_document = np.array([task.is_document for task in tasks])
+    is_open = ~np.isnan(untouched)
+    is_whole = (is_open == of_document).all(axis=1) | (is_open != of_document).all(axis=1)
+    untouched[~is_whole] = np.nan
     return [
         replace(one, source=TEST_SLICE, is_blind=True)
         for one in _by_chance(untouched, prices.costs, budget, rng)[:n_wanted]

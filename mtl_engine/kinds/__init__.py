@@ -7,9 +7,28 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from mtl_engine.errors import Problem
-from mtl_engine.kinds.kind import KINDS, Answer, Clustering, Item, Judgement, Kind, TaskSpec
+from mtl_engine.kinds.kind import (
+    KINDS,
+    Answer,
+    Clustering,
+    Item,
+    Judgement,
+    Kind,
+    TaskSpec,
+    documentary,
+)
 
-__all__ = ["KINDS", "Answer", "Clustering", "Item", "Judgement", "Kind", "Problem", "TaskSpec"]
+__all__ = [
+    "KINDS",
+    "Answer",
+    "Clustering",
+    "Item",
+    "Judgement",
+    "Kind",
+    "Problem",
+    "TaskSpec",
+    "documentary",
+]
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

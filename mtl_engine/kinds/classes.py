@@ -29,6 +29,7 @@ class ClassesKind(Kind):
     labels_on = "sentence"
     has_rows = False
     layer = "classes"
+    may_be_of_document = True
     key_alphabet = "1234567890"
     main_metric = "accuracy"
     agreement_measures = ("accuracy", "kappa", "fleiss", "alpha")

@@ -41,6 +41,7 @@ class TaskSpec:
     kind: str
     labels: tuple[str, ...] = ()
     parent: str | None = None  # the task whose items this one links
+    is_document: bool = False  # answered once per document, with all of its words
     is_nested: bool = False  # spans may overlap
     is_open: bool = False  # labels that are not listed are welcome
     pairs: Mapping[str, Collection[Sequence[str]]] = field(default_factory=dict, hash=False)
@@ -128,6 +129,7 @@ class Kind(ABC):
     layer: ClassVar[str]  # which layer of a file carries the answers, see annotation.formats
     is_annotated: ClassVar[bool] = True  # people answer it; else it is for studies only
     may_nest: ClassVar[bool] = False
+    may_be_of_document: ClassVar[bool] = False  # can be asked of a whole document
     parent_kind: ClassVar[str | None] = None  # of the task whose items are linked
     is_ordinal: ClassVar[bool] = False  # the labels have an order that means something
     is_open_when_empty: ClassVar[bool] = False  # without labels, the data brings them
@@ -375,6 +377,11 @@ class Kind(ABC):
                 f"Task '{task.name}' of kind {self.name} has the parent '{task.parent}'; this "
                 "kind links nothing, leave the parent out."
             )
+        if task.is_document and not self.may_be_of_document:
+            raise EngineError(
+                f"Task '{task.name}' of kind {self.name} cannot be answered once per document; "
+                f"kinds that can: {', '.join(sorted(documentary()))}."
+            )
 
     def keys_for(self, label: str) -> Iterable[str]:
         """Yield the keys that a label may have, the best first: letters of its name, then any."""
@@ -407,6 +414,11 @@ class Kinds(dict[str, Kind]):
 
 
 KINDS = Kinds()
+
+
+def documentary() -> list[str]:
+    """Return the names of the kinds that can be asked of a whole document."""
+    return [kind.name for kind in KINDS.annotated() if kind.may_be_of_document]
 
 
 def majority(answers: Sequence[Iterable[Item]], weights: Sequence[float]) -> list[Item]:

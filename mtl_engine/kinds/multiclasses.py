@@ -39,6 +39,7 @@ class MultiClassesKind(Kind):
     labels_on = "sentence"
     has_rows = False
     layer = "classes"
+    may_be_of_document = True
     key_alphabet = "1234567890"
     main_metric = "f1"
     agreement_measures = ("f1", "accuracy", "alpha")

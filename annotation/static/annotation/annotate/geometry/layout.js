@@ -12,7 +12,7 @@ const LABEL_AIR = 10;
 const CHIP_AIR = 6;
 
 /** Places of everything in a sentence:
- *  words  [{width, direction, isGlued, isClosing}], direction of the sentence "ltr" or "rtl",
+ *  words  [{width, direction, isGlued, isClosing, startsLine}], direction of the sentence "ltr" or "rtl",
  *  arcs, arcsBelow  [{id, from: word or null, to: word, labelWidth}],
  *  rails  [{id, start, end, labelWidth}], links [{id, from: rail, to: rail, labelWidth}].
  *  Returns lines (with their heights), places of words, and pieces by line of the rest. */
@@ -118,8 +118,8 @@ function breakLines(words, gaps, width) {
   const lines = [];
   let x = 0;
   words.forEach((word, i) => {
-    const isFull = x + gaps[i] + word.width > width && x > 0;
-    if (i === 0 || isFull) {
+    const isFull = !word.startsLine && x + gaps[i] + word.width > width && x > 0;
+    if (i === 0 || isFull || word.startsLine) {
       const first = isFull ? lastBreakBefore(words, lines.at(-1).first, i) : i;
       if (isFull) lines.at(-1).end = first;
       lines.push({ first, end: i + 1 });

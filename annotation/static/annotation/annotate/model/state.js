@@ -26,7 +26,7 @@ export function openState(project, lease) {
     wanted,
     context,
     ask: lease.ask,
-    sentence: { ...lease.sentence, language: project.language },
+    sentence: { ...lease.sentence, language: lease.sentence.language || project.language },
     hints: {}, // what earlier answers say, {task: {words, sentence, heads}}; it comes later
     history: startHistory(doc),
     ui: { ...initialUi(wanted[0] ?? null), cursor: firstWord(lease.ask) },

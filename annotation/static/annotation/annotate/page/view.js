@@ -140,6 +140,9 @@ function placeText({ ask, sentence }, seconds) {
   const [number, rank, n] = [sentence.position + 1, ask.rank, ask.n_asks].map((value) =>
     value.toLocaleString(),
   );
+  if (sentence.is_document) {
+    return t("Document {name} · ask {rank} of {n} · {time} on it", { name: sentence.document, rank, n, time });
+  }
   return t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number, rank, n, time });
 }
 

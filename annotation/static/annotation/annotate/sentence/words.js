@@ -13,7 +13,7 @@ export class Words {
   }
 
   /** Make the elements of another sentence. */
-  fill({ tokens, offsets, language }, isReadOnly) {
+  fill({ tokens, offsets, text, language, is_document: isDocument }, isReadOnly) {
     this.direction = baseDirection(tokens, language);
     const role = isReadOnly ? undefined : "option";
     setAttributes(this.box, {
@@ -30,6 +30,8 @@ export class Words {
     });
     this.box.replaceChildren(...this.nodes);
     this.glued = tokens.map((_, i) => i > 0 && offsets?.[i][0] === (offsets?.[i - 1][1] ?? -1));
+    const breaks = isDocument ? lineBreaks(text) : [];
+    this.starts = tokens.map((_, i) => i > 0 && offsetsHold(breaks, offsets, i));
     this.closing = tokens.map((token, i) => this.glued[i] && CLOSING.test(token));
     this.widths = null;
   }
@@ -42,6 +44,7 @@ export class Words {
       direction: this.kinds[i],
       isGlued: this.glued[i],
       isClosing: this.closing[i],
+      startsLine: this.starts[i],
     }));
   }
 
@@ -88,6 +91,17 @@ export class Words {
       put(node, "aria-selected", String(isInRange || i === next.cursor));
     }
   }
+}
+
+/** Code points at which a document's text has a line break: its sentences end there. */
+function lineBreaks(text) {
+  return [...text].flatMap((character, i) => (character === "\n" ? [i] : []));
+}
+
+/** Whether a break lies between a word and the one before it; both come in rising order. */
+function offsetsHold(breaks, offsets, i) {
+  while (breaks.length && breaks[0] < offsets[i - 1][1]) breaks.shift();
+  return breaks.length > 0 && breaks[0] < offsets[i][0];
 }
 
 function wordsOf({ cursor, range, head, open, known, digits, grey }) {
