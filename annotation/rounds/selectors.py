@@ -201,7 +201,7 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
     _find_warnings(plan, settings)
     if last is not None:
         plan.warnings += ledger_advice(round_ledger(last))
-        plan.notes += _solved_tasks(last)
+        plan.notes += _task_says(last)
     if settings.encoder == BUNDLED:
         _warn_of_other_languages(plan, project)
     return plan
@@ -219,16 +219,21 @@ def ledger_advice(ledger: dict[str, Any]) -> list[str]:
     ]
 
 
-def _solved_tasks(last: Round) -> list[str]:
-    """Return which tasks have nothing left to gain, and what they still cost."""
+def _task_says(last: Round) -> list[str]:
+    """Return which tasks have little or nothing left to gain, and what they still cost."""
     needs = last.stages.get("scoring", {}).get("needs", {})
     minutes = last.stages.get("selecting", {}).get("minutes", {})
-    return [
-        f"{name} is solved: asked by chance only, {100 * minutes.get(name, 0.0):.0f} % of the "
-        f"minutes of round {last.number}."
-        for name, need in needs.items()
-        if need == 0
-    ]
+    says = []
+    for name, need in needs.items():
+        cost = f"{100 * minutes.get(name, 0.0):.0f} % of the minutes of round {last.number}."
+        if need == 0:
+            says.append(f"{name} is solved: asked by chance only, {cost}")
+        elif need < 1:
+            says.append(
+                f"{name} has a say of {100 * need:.0f} %: it is near its target, or has not risen, "
+                f"or has less to gain than others; {cost}"
+            )
+    return says
 
 
 def can_learn(counts: dict[str, int]) -> bool:

@@ -38,7 +38,7 @@ from mtl_engine.active_learning.choose import (
     TEST_SLICE,
 )
 from mtl_engine.active_learning.evaluate import TaskEvaluation, task_needs
-from mtl_engine.active_learning.pool import TRAIN
+from mtl_engine.active_learning.pool import DEV, TRAIN
 from mtl_engine.active_learning.price import price_pool
 from mtl_engine.active_learning.score import score_pool, unscored
 
@@ -111,6 +111,7 @@ def score_stage(round: Round, workspace: Workspace, progress: Progress) -> Scori
             settings,
             seed=settings.seed,
             known=workspace.examples().part(TRAIN),
+            held_out=workspace.examples().part(DEV),
             on_progress=lambda n_done: progress("scoring", n_done, len(pool)),
         )
     prices = price_pool(pool, scores.n_expected, settings, cost_model(round.project, pool.names))

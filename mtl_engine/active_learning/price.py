@@ -45,7 +45,7 @@ def price_pool(
 
     ``n_expected`` (n, t) are the items that the models expect; ``model`` knows people's seconds.
     """
-    items = items_to_mark(pool.tasks, pool.n_tokens, n_expected)
+    items = items_to_mark(pool.tasks, pool.n_tokens, n_expected, settings.unit)
     return price_items(pool.tasks, pool.n_tokens, items, settings.unit, model)
 
 
@@ -59,15 +59,22 @@ def price_items(
     return Prices(Costs(n_tokens.astype(np.float64), np.stack(columns, axis=1)), "cost")
 
 
-def items_to_mark(tasks: Sequence[TaskSpec], n_tokens: NDArray[Any], n_expected: Floats) -> Floats:
-    """Return how many things each task asks a person to mark (n, t), at least 1.
+def items_to_mark(
+    tasks: Sequence[TaskSpec], n_tokens: NDArray[Any], n_expected: Floats, unit: str = COST
+) -> Floats:
+    """Return how many things each task asks a person to mark (n, t).
 
-    A sentence in which a model expects no span is not free.
+    In the paper's units at least 1: a sentence in which a model expects no span is not free. In
+    seconds beginning a task is paid for, and what is expected counts as it is: rounded up, short
+    sentences would look dear and a round would ask for less than its minutes.
     """
     tokens = n_tokens.astype(np.float64)
-    columns = [
-        KINDS[task.kind].items_to_mark(tokens, n_expected[:, k]) for k, task in enumerate(tasks)
-    ]
+    columns = []
+    for k, task in enumerate(tasks):
+        kind = KINDS[task.kind]
+        is_expected = unit != COST and kind.unit not in ("sentence", "token")
+        expected = n_expected[:, k].astype(np.float64)
+        columns.append(expected if is_expected else kind.items_to_mark(tokens, expected))
     return np.stack(columns, axis=1)
 
 

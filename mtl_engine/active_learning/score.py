@@ -16,6 +16,9 @@ from mtl_engine.prediction import Scores, predict, score
 from mtl_engine.selection import Units, get_strategy, label_coverage
 from mtl_engine.types import Example
 
+UNKNOWN_ITEMS = 1.0  # of a task that no model has learned yet, per sentence
+DOUBTED_ITEMS = 10.0  # held-out items at which half of what the models leave out is believed
+
 
 @dataclass(frozen=True)
 class PoolScores:
@@ -23,7 +26,7 @@ class PoolScores:
 
     confidence: Floats  # (n, t) in [0, 1], low = ask first, NaN = closed
     information: Floats  # (n, t) nats that an answer is expected to tell
-    n_expected: Floats  # (n, t) items expected from the probabilities
+    n_expected: Floats  # (n, t) items expected from the probabilities, and from held-out answers
     n_items: Floats  # (n, t) items of the decoded answer
     coverage: Floats  # (n,) how rare the predicted labels are; zeros unless asked for
     units: Units | None = None  # for strategies that need them
@@ -58,30 +61,34 @@ def score_pool(
     *,
     seed: int,
     known: Sequence[Example] = (),
+    held_out: Sequence[Example] = (),
     on_progress: Callable[[int], None] | None = None,
 ) -> PoolScores:
     """Return how sure the models are of every sentence.
 
     A task that no model has learned yet gets each row's mean confidence, so that it is asked for
     where the others are and changes no ranking. ``known`` are the labelled sentences, which say
-    what labels are rare, and what is covered.
+    what labels are rare, and what is covered; ``held_out`` those that the models have not learned
+    from, which say how many items they leave out per word.
     """
     found = ensemble_scores(ensemble, pool.all_tokens, settings, seed=seed, on_progress=on_progress)
     names = [name for scores in found for name in scores.tasks]
     order = [names.index(name) if name in names else None for name in pool.names]
 
-    def columns(field: str, *, is_mean: bool = False) -> Floats:
+    def columns(field: str, absent: float | None = 0.0) -> Floats:
         values = np.hstack([getattr(scores, field) for scores in found]).astype(np.float64)
-        absent = values.mean(axis=1) if is_mean else np.zeros(len(values))
-        return np.stack([absent if c is None else values[:, c] for c in order], axis=1)
+        filled = values.mean(axis=1) if absent is None else np.full(len(values), absent)
+        return np.stack([filled if c is None else values[:, c] for c in order], axis=1)
 
-    confidence = columns("confidence", is_mean=True)
+    confidence = columns("confidence", None)
     confidence[pool.is_closed] = np.nan
     groups = sentence_groups(pool, known)
+    left_out = items_left_out(ensemble, held_out, pool.tasks)
+    n_expected = columns("n_expected", UNKNOWN_ITEMS) + np.outer(pool.n_tokens, left_out)
     return PoolScores(
         confidence=confidence,
         information=columns("information"),
-        n_expected=columns("n_expected"),
+        n_expected=np.maximum(n_expected, 0.0),
         n_items=columns("n_items"),
         coverage=_coverage(ensemble, pool, settings, known),
         units=_units(ensemble, pool, found, settings, known, groups),
@@ -92,9 +99,9 @@ def score_pool(
 def unscored(pool: Pool) -> PoolScores:
     """Return the scores before there is a model: everything is equally unsure."""
     confidence = np.where(pool.is_closed, np.nan, 0.5)
-    nothing = np.zeros_like(confidence)
+    nothing, items = np.zeros_like(confidence), np.full_like(confidence, UNKNOWN_ITEMS)
     groups = sentence_groups(pool)
-    return PoolScores(confidence, nothing, nothing, nothing, np.zeros(len(pool)), groups=groups)
+    return PoolScores(confidence, nothing, items, nothing, np.zeros(len(pool)), groups=groups)
 
 
 def ensemble_scores(
@@ -130,6 +137,35 @@ def ensemble_scores(
         )
         found.append(scores)
         n_before += len(scores.confidence)
+    return found
+
+
+def items_left_out(
+    ensemble: Ensemble, held_out: Sequence[Example], tasks: Sequence[TaskSpec]
+) -> Floats:
+    """Return per task (t,) how many items a word has beyond those that the models expect.
+
+    A model of few answers expects nearly no relations, and long sentences, which have most, would
+    look cheap. Below 0 it expects too many. With few items of either it is drawn to 0.
+    """
+    owners = ensemble.owners()
+    found = np.zeros(len(tasks))
+    for column, task in enumerate(tasks):
+        rows = [example for example in held_out if task.name in example.labels]
+        if task.name not in owners or not rows:
+            continue
+        member = owners[task.name]
+        scores = score(
+            member.model,
+            [example.tokens for example in rows],
+            tasks=[task.name],
+            **ensemble.options(member),
+        )
+        expected = float(scores.n_expected.sum())
+        true = sum(len(KINDS[task.kind].entries(example.labels[task.name])) for example in rows)
+        belief = (true + expected) / (true + expected + DOUBTED_ITEMS)
+        n_tokens = sum(len(example.tokens) for example in rows)
+        found[column] = belief * (true - expected) / n_tokens
     return found
 
 

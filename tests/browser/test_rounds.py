@@ -3,6 +3,7 @@
 import io
 import threading
 
+import numpy as np
 import pytest
 from django.db import connection
 from playwright.sync_api import expect
@@ -12,6 +13,9 @@ from annotation.demo.services import TRAVEL_DESK, corpus_lines
 from annotation.jobs.worker import JobWorker
 from annotation.models import Job, Round
 from annotation.projects.services import create_project
+from annotation.queue.asks import AskRow, put_asks
+from annotation.rounds.selection_stage import length_shares
+from annotation.rounds.settings import RoundSettings
 from tests.browser.looking import overflow, picture, severe_violations
 
 LOOKS = [("light", 1280), ("dark", 1280), ("light", 390)]
@@ -133,3 +137,60 @@ def test_what_cannot_start_is_said_on_the_plan_and_a_queued_round_can_be_cancell
     expect(page.locator("h1 .badge")).to_have_text("cancelled")
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("Waiting for a free worker.")).to_be_visible()
+
+
+def test_the_round_says_why_each_sentence_is_asked_and_how_choosing_has_done(
+    open_page, project, tmp_path
+):
+    """The terms of the rule on round, plan and annotate page, in both themes and on a phone."""
+    ada = project.memberships.get().user
+    entry = {"chance": 0.8, "chosen": 0.76, "difference": -0.04, "interval": [-0.07, -0.01]}
+    better = {**entry, "difference": 0.04, "interval": [0.01, 0.07], "verdict": "better"}
+    found = Round.objects.create(
+        project=project,
+        number=1,
+        state="labelling",
+        config=RoundSettings().to_dict(),
+        stages={
+            "training": {
+                "is_seed": False,
+                "n_train": 80,
+                "control": {
+                    "n_labelled": 30,
+                    "scores": {},
+                    "ledger": {"Slots": {**entry, "verdict": "worse"}, "Intent": better},
+                },
+            },
+            "scoring": {"needs": {"Slots": 1.0, "Intent": 0.25}},
+            "selecting": {
+                "worth": {"Slots": 1.2, "Intent": 1.0},
+                "minutes": {"Slots": 0.5, "Intent": 0.04},
+                "lengths": length_shares(np.array([2, 6, 30, 40]), [2, 3]),
+            },
+        },
+    )
+    why = (
+        "Slots: 'Boston' covers 14 words like it (denver, dallas); the model gets about a third of "
+        "them wrong, none labelled."
+    )
+    sentence = project.sentences.exclude(gold__isnull=False).order_by("id").first()
+    asks = [AskRow(sentence.pk, ["Slots"], reason={"source": "strategy", "why": why})]
+    put_asks(project=project, rows=asks, round=found)
+    for theme, width in LOOKS:
+        page = open_page(ada, color_scheme=theme, viewport={"width": width, "height": 900})
+        page.goto(f"/projects/{project.pk}/rounds/1/")
+        expect(page.get_by_role("region", name="Asks", exact=True)).to_contain_text(why)
+        ledger = page.locator("[data-ledger]")
+        expect(ledger).to_contain_text("worse: -4.0 points (-7.0 to -1.0)")
+        expect(ledger).to_contain_text("better: +4.0 points (+1.0 to +7.0)")
+        expect(page.locator(".notice.warn")).to_contain_text("Slots:chance")
+        expect(page.locator("[data-lengths] tbody tr")).to_have_count(5)
+        picture(page, f"ledger-{width}-{theme}")
+        assert overflow(page) <= 0
+        assert width < 500 or severe_violations(page) == []
+    page.goto(f"/projects/{project.pk}/rounds/plan/")
+    expect(page.locator("[data-plan]")).to_contain_text("Slots the choice has been worse than")
+    expect(page.locator("[data-plan]")).to_contain_text("Intent has a say of 25 %")
+    page = open_page(ada)
+    page.goto(f"/projects/{project.pk}/annotate/")
+    expect(page.locator("#why")).to_contain_text(why)

@@ -77,7 +77,7 @@ def simulate(
         asked = np.zeros(oracle.is_open.shape, dtype=bool)
         promise: dict[str, float] = {}
         if _is_buying(settings, number):
-            asked, promise = _ask(ensemble, oracle, settings, times, actual, seed, number)
+            asked, promise = _ask(ensemble, drawn, settings, times, actual, seed, number)
         yield {
             "step": int(oracle.is_revealed.any(axis=1).sum()),
             "cost": _shown(spent, settings),
@@ -174,7 +174,7 @@ def labelled_data(drawn: Drawn) -> LabelledData:
 
 def _ask(
     ensemble: Ensemble,
-    oracle: HiddenPool,
+    drawn: Drawn,
     settings: SimulationSettings,
     times: WorkTimes,
     actual: Costs,
@@ -185,9 +185,17 @@ def _ask(
 
     Only strategies that promise something say the second.
     """
+    oracle = drawn.oracle
     rng = np.random.default_rng([seed, number + 1])
     pool = oracle.pool().sample(settings.pool_sample, rng)
-    scores = score_pool(ensemble, pool, settings, seed=seed, known=oracle.revealed_examples())
+    scores = score_pool(
+        ensemble,
+        pool,
+        settings,
+        seed=seed,
+        known=oracle.revealed_examples(),
+        held_out=labelled_data(drawn).part(DEV),
+    )
     if scores.units is not None:
         scores = replace(scores, units=replace(scores.units, without=settings.without))
     if settings.cost_source == GOLD:

@@ -55,7 +55,7 @@ KNOWN_DEFAULTS = {
 
 def test_a_default_changes_only_together_with_the_kinds_version():
     kind = get_kind("active_learning")
-    assert kind.version == 5
+    assert kind.version == 6
     assert {name: kind.defaults[name] for name in KNOWN_DEFAULTS} == KNOWN_DEFAULTS
 
 

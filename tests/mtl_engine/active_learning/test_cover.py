@@ -10,10 +10,16 @@ from mtl_engine.active_learning.choose import CHANCE, Budget, choose, choose_by_
 from mtl_engine.active_learning.cover import pool_units, sentence_groups
 from mtl_engine.active_learning.evaluate import Calibration, TaskEvaluation, task_needs
 from mtl_engine.active_learning.explain import explain_choice
-from mtl_engine.active_learning.score import PoolScores, score_pool, unscored
+from mtl_engine.active_learning.score import (
+    PoolScores,
+    items_left_out,
+    score_pool,
+    unscored,
+)
 from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.active_learning.train import train_ensemble
 from mtl_engine.errors import EngineError
+from mtl_engine.prediction import score
 from mtl_engine.selection.coverage import REPEATED
 from tests.mtl_engine.active_learning.pools import (
     TINY,
@@ -322,3 +328,30 @@ def test_a_task_that_may_be_solved_or_stands_still_has_less_say():
     rising, flat = [{"tree": 0.7}, {"tree": 0.75}], [{"tree": 0.81}, {"tree": 0.8}]
     assert task_needs(found, targets, "equal", rising)["tree"] == 1
     assert task_needs(found, targets, "equal", flat)["tree"] == 0.5
+
+
+def test_what_models_leave_out_is_learned_from_held_out_answers(ensemble, pool):
+    held_out = labelled(TASKS).part("dev")
+    left_out = items_left_out(ensemble, held_out, pool.tasks)
+    n_tokens = sum(len(example.tokens) for example in held_out)
+    tokens = [example.tokens for example in held_out]
+    (member,) = ensemble.members
+    options = ensemble.options(member)
+    expected = score(member.model, tokens, tasks=[SPANS.name], **options).n_expected.sum()
+    true = sum(len(example.labels[SPANS.name]) for example in held_out)
+    belief = (true + expected) / (true + expected + 10)
+    assert left_out[0] == pytest.approx(belief * (true - expected) / n_tokens, abs=1e-4)
+    assert left_out[1:].tolist() == pytest.approx([0.0, 0.0])  # a word each, and one class
+    assert items_left_out(ensemble, [], pool.tasks).tolist() == [0.0, 0.0, 0.0]
+    plain = score_pool(ensemble, pool, SETTINGS, seed=0, known=_known())
+    found = score_pool(ensemble, pool, SETTINGS, seed=0, known=_known(), held_out=held_out)
+    wanted = np.maximum(plain.n_expected[:, 0] + left_out[0] * pool.n_tokens, 0.0)
+    assert found.n_expected[:, 0] == pytest.approx(wanted)
+    assert (found.n_expected >= 0).all()
+
+
+def test_a_task_that_no_model_has_learned_is_not_free(ensemble):
+    open_pool = pool_of(_unlabelled(5), [SPANS, MOVES])
+    found = score_pool(ensemble, open_pool, SETTINGS, seed=0, held_out=_known())
+    assert found.n_expected[:, 1].tolist() == [1.0] * 5
+    assert unscored(open_pool).n_expected.tolist() == [[1.0, 1.0]] * 5

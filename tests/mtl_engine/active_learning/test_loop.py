@@ -180,7 +180,7 @@ def test_a_task_that_is_not_learned_yet_is_as_sure_as_the_others_and_closed_cell
     scores = score_pool(trained([MOOD]), pool, SETTINGS, seed=0)
     assert np.isnan(scores.confidence[1, 0])
     assert scores.confidence[0, 1] == scores.confidence[0, 0]
-    assert (scores.n_expected[:, 1] == 0).all()
+    assert (scores.n_expected[:, 1] == 1).all()  # not free, though nothing is known
 
 
 def test_scores_survive_being_kept_also_those_without_coverage():
@@ -207,6 +207,9 @@ def test_rare_labels_count_where_they_are_asked_to():
 def test_items_are_what_is_expected_a_token_each_or_one():
     items = items_to_mark([SPANS, POS, MOOD], np.array([5, 1]), np.array([[2.2, 0, 0], [0, 0, 0]]))
     assert items.tolist() == [[3, 5, 1], [1, 1, 1]]
+    expected = np.array([[2.2, 0, 0], [0, 0, 0]])
+    items = items_to_mark([SPANS, POS, MOOD], np.array([5, 1]), expected, "minutes")
+    assert items.tolist() == [[2.2, 5, 1], [0, 1, 1]]  # in seconds beginning a task is paid for
 
 
 def test_costs_are_units_of_the_paper_or_seconds():
