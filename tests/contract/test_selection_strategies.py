@@ -21,6 +21,7 @@ from mtl_engine.selection import (
     resolve_strategy,
     select,
 )
+from mtl_engine.selection.coverage.objective import Objective
 from mtl_engine.selection.registry import scoring
 
 NAN = np.nan
@@ -272,3 +273,69 @@ def test_a_strategy_registered_in_one_place_works_everywhere(throwaway):
     assert resolve_strategy(throwaway).strategy == throwaway
     with pytest.raises(EngineError, match="registered already"):
         scoring(throwaway, title="Again", summary="Twice.")(lambda confidence, options: confidence)
+
+
+COVERING = [name for name in EVERY if STRATEGIES[name].needs_units]
+
+
+def _like_units(pool, seed=0, n_clusters=6, **options):
+    """Units of a few clusters, so that sentences are worth less beside others like them."""
+    rng = np.random.default_rng(seed)
+    n, n_tasks = pool.shape
+    tasks = []
+    for _ in range(n_tasks):
+        counts = rng.integers(1, 6, n)
+        size = int(counts.sum())
+        cluster, labelled = rng.integers(0, n_clusters, size), rng.integers(0, 4, n_clusters)
+        tasks.append(TaskUnits(counts, cluster, rng.random(size), labelled))
+    return Units(tuple(tasks), **options)
+
+
+def _covering_pools():
+    for seed, pool in enumerate(_pools()):
+        rng = np.random.default_rng(seed)
+        costs = Costs(rng.integers(2, 9, len(pool)), rng.integers(1, 5, pool.shape))
+        yield pool, costs, rng.integers(-2, len(pool) // 3, len(pool))
+
+
+@pytest.mark.parametrize("name", COVERING)
+@pytest.mark.parametrize("by_row", [False, True])
+def test_a_covering_strategy_asks_no_wording_twice_and_nothing_that_is_closed(name, by_row):
+    for pool, costs, groups in _covering_pools():
+        units = _like_units(pool, groups=groups, by_row=by_row)
+        found = plan(pool, costs, 60.0, name, decision="GREEDY", rng=3, units=lambda u=units: u)
+        assert len(found.rows)
+        assert not (found.ask & np.isnan(pool)).any()
+        asked = groups[found.rows].tolist()
+        assert min(asked) >= 0
+        assert len(set(asked)) == len(asked)
+
+
+@pytest.mark.parametrize("name", COVERING)
+def test_a_covering_strategy_is_never_worth_less_than_chance_by_its_own_measure(name):
+    """With one task at least the mean of random batches; with several, the promise is told."""
+    for pool, costs, _ in _covering_pools():
+        alone, one_cost = pool[:, :1], Costs(costs.read, costs.label[:, :1])
+        units = _like_units(alone)
+        found = plan(alone, one_cost, 60.0, name, decision="GREEDY", rng=3, units=lambda u=units: u)
+        assert found.coverage.ratio[0] >= 1 - 1e-9
+        several = _like_units(pool)
+        found = plan(pool, costs, 60.0, name, decision="GREEDY", rng=3, units=lambda u=several: u)
+        assert found.coverage.level == pytest.approx(found.coverage.ratio.min())
+        assert found.coverage.level >= 1 - 0.05  # the fairest of eight random batches, or better
+
+
+@pytest.mark.parametrize("name", COVERING)
+def test_what_a_covering_strategy_maximises_is_monotone_and_submodular(name):
+    """Each pick adds something, and no pick adds more than it would have added alone."""
+    for pool, costs, _ in _covering_pools():
+        units = _like_units(pool)
+        found = plan(pool, costs, 60.0, name, decision="GREEDY", rng=3, units=lambda u=units: u)
+        alone = Objective(units, ~np.isnan(pool))
+        for pick in found.coverage.picks:
+            most = alone.gain_of(alone.entries(np.array([pick.row])))
+            assert (pick.gains >= 0).all()
+            assert pick.gains.sum() > 0
+            assert (pick.gains <= most + 1e-9).all()
+        total = sum(pick.gains for pick in found.coverage.picks)
+        assert found.coverage.gain == pytest.approx(total)
