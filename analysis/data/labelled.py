@@ -81,6 +81,11 @@ class HiddenPool:
             found.append(Example(example.tokens, known, example.id))
         return found
 
+    def hidden_examples(self, n: int, rng: np.random.Generator) -> list[Example]:
+        """Return at most n of the sentences that nothing is known of, with their true answers."""
+        rows = rng.permutation(np.flatnonzero(~self.is_revealed.any(axis=1)))
+        return [self._examples[row] for row in sorted(rows[: n or None].tolist())]
+
     def n_items(self) -> Floats:
         """Return how many items each true answer has (n, t), for what asking turns out to cost."""
         counts = np.zeros(self.is_open.shape)

@@ -2,7 +2,8 @@
 
 After each acquisition a configuration that chooses for several tasks is compared with every one
 that chooses by a single task, seed by seed: on the task that chose (within), on the other tasks
-(across), and on the mean of the tasks. Equal scores count half.
+(across), and on the mean of the tasks. Equal scores count half. Where sentences are bought by
+number, as in the paper, rounds are compared by their number, whatever the sentences' length.
 """
 
 from collections import defaultdict
@@ -15,6 +16,7 @@ from analysis.report.runs import OVER_ROUNDS, ReportRun, configuration_name
 BY_ONE_TASK = ("SINGLE", "STCS")
 CHANCE = "RANDOM"
 MEAN = "mean"
+SENTENCES = "sentences"  # the unit of a budget that buys by number
 SAME_COST = 0.1  # of the cost: what rounds may differ by and still be compared
 
 
@@ -65,8 +67,9 @@ def _shares_data(run: ReportRun, other: ReportRun, data_keys: Sequence[str]) -> 
 
 def _compare(run: ReportRun, single: ReportRun, rates: WinRates) -> None:
     own = single.settings["task"]
+    is_by_number = run.settings.get("unit") == single.settings.get("unit") == SENTENCES
     for mine, other in zip(_bought(run), _bought(single), strict=False):
-        if not _cost_the_same(mine, other):
+        if not is_by_number and not _cost_the_same(mine, other):
             continue
         for task in _tasks(run):
             rates.count("within" if task == own else "across", mine[task], other[task])

@@ -10,6 +10,7 @@ from mtl_engine.settings import Choice, setting
 
 ONCE = "ONCE"  # the budget of all rounds, spent after the first training by one BLP
 GOLD = "gold"
+POOL = "pool"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,13 @@ class SimulationSettings(ActiveLearningSettings):
         help="From what the model expects, or from the true answers, to compare with papers.",
         section="simulation",
         choices=(Choice("predicted"), Choice(GOLD)),
+    )
+    calibration_on: str = setting(
+        "test",
+        title="Sentences that calibration is measured on",
+        help="The test sentences, or those of the pool that nobody was asked for, as in the paper.",
+        section="simulation",
+        choices=(Choice("test"), Choice(POOL)),
     )
 
     @classmethod

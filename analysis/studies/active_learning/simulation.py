@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.data.labelled import HiddenPool, LabelledCorpus, WorkTimes, draw_rows
 from analysis.errors import AnalysisError
-from analysis.studies.active_learning.settings import GOLD, ONCE, SimulationSettings
+from analysis.studies.active_learning.settings import GOLD, ONCE, POOL, SimulationSettings
 from analysis.studies.active_learning.shared_models import SharedModels
 from mtl_engine.active_learning.choose import Choice, budget_of, choose
 from mtl_engine.active_learning.evaluate import Calibration, Evaluation, evaluate_ensemble
@@ -71,7 +71,7 @@ def simulate(
             ensemble = _train(
                 corpus, drawn, settings, seed, cache_dir, earlier=ensemble, is_first=number == 0
             )
-            measured.append(measure(ensemble, corpus, settings, seed))
+            measured.append(measure(ensemble, corpus, settings, seed, oracle))
         else:
             measured.append(measured[-1])
         asked = np.zeros(oracle.is_open.shape, dtype=bool)
@@ -132,12 +132,19 @@ def prior_times(corpus: LabelledCorpus) -> WorkTimes:
 
 
 def measure(
-    ensemble: Ensemble, corpus: LabelledCorpus, settings: SimulationSettings, seed: int
+    ensemble: Ensemble,
+    corpus: LabelledCorpus,
+    settings: SimulationSettings,
+    seed: int,
+    oracle: HiddenPool | None = None,
 ) -> dict[str, float]:
-    """Return scores and calibration on the test sentences, by task and together."""
+    """Return scores on the test sentences and calibration there or on the pool, by task and all."""
     found = evaluate_ensemble(ensemble, corpus.test, settings, seed=seed, has_intervals=False)
     row = {name: task.score for name, task in found.tasks.items()}
     row |= {"mean": found.mean, "geometric_mean": found.geometric_mean}
+    if settings.calibration_on == POOL and oracle is not None:
+        hidden = oracle.hidden_examples(len(corpus.test), np.random.default_rng(seed))
+        found = evaluate_ensemble(ensemble, hidden, settings, seed=seed, has_intervals=False)
     for name, task in found.tasks.items():
         row |= _calibration(f"{name} ", task.calibration_scaled)
     return row | _joint_calibration(found)

@@ -64,3 +64,14 @@ def test_rounds_count_where_both_had_spent_about_as_much():
             row["cost"] = cost
     rates = _report(by_tree, at_once).win_rates["MT-MIN"]
     assert (rates.n["mean"], rates.rate("within")) == (1, 1.0)
+
+
+def test_rounds_that_bought_by_number_count_whatever_their_sentences_cost():
+    by_tree = _run(0, [START, (0.50, 0.20), (0.60, 0.30)], "SINGLE", "tree")
+    by_both = _run(0, [START, (0.70, 0.40), (0.70, 0.40)], "MT-AVG")
+    for run, costs in ((by_tree, (100, 200, 300)), (by_both, (100, 310, 500))):
+        run.settings["unit"] = "sentences"
+        for row, cost in zip(run.outcome.rows, costs, strict=False):
+            row["cost"] = cost
+    rates = _report(by_tree, by_both).win_rates["MT-AVG"]
+    assert (rates.n["mean"], rates.rate("within")) == (2, 1.0)

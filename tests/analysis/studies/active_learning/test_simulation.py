@@ -170,6 +170,23 @@ def test_every_variant_keeps_to_the_budget_and_tells_its_calibration(changes):
     assert last["final"]["slots over rounds"] == pytest.approx(mean)
 
 
+def test_calibration_can_be_measured_on_the_pool_that_nobody_was_asked_for():
+    easy = {"slots": [[2, 3, "city"]], "intent": "eat"}
+    test = (Example(("eat", "in", "rome"), easy, 80),)
+    corpus = LabelledCorpus(TASKS, CORPUS.pool, test)
+
+    def first_round(place):
+        settings = SimulationSettings(**{**PAPER, "calibration_on": place, "n_rounds": 1})
+        return next(iter(simulate(corpus, settings, seed=1)))
+
+    on_test, on_pool = first_round("test"), first_round("pool")
+    assert on_test["slots"] == on_pool["slots"]  # scores are of the test sentences in both
+    assert on_test["slots confidence"] != on_pool["slots confidence"]
+    pool = HiddenPool(CORPUS.pool, TASKS)
+    pool.reveal(np.arange(80)[:, None] < 78)
+    assert [one.id for one in pool.hidden_examples(5, np.random.default_rng(0))] == [78, 79]
+
+
 def test_single_task_models_choose_by_one_task_and_are_scored_on_all():
     *rounds, last = _run(
         architecture="ST", strategy="STCS", task="intent", decision="BLP", n_rounds=2
@@ -190,7 +207,11 @@ def test_a_study_with_default_settings_asks_as_the_product_does():
     assert 0 < rounds[1]["cost"] - rounds[0]["cost"] < 4  # minutes, at the prior's speed
     product = RoundSettings().to_dict()
     own = {"decision", "initial", "dev_size", "n_rounds", "pool_size", "cost_source"}
-    own |= {"each_wording_once", "without"}  # of papers, and of studies of the rule's parts
+    own |= {
+        "calibration_on",
+        "each_wording_once",
+        "without",
+    }  # of papers, and of studies of the rule's parts
     for name, value in SimulationSettings().to_dict().items():
         assert name in own or product[name] == value, name
     assert last["final"]["cost"] == rounds[1]["cost"]
