@@ -5,8 +5,9 @@
 Each annotator is a thread with its own connection. Without a rate they work as fast as they can;
 with one, cycles (next + submit) start at fixed times whether or not the server is behind, and the
 latency counts from the time a cycle should have started. With a think time each of them looks at
-the sentence for as long as a person does, drawn anew for each sentence, before it is submitted.
-Prints one JSON object.
+the sentence for as long as a person does, drawn anew for each sentence, before it is submitted;
+they arrive during the first think time, and what is measured begins when all are there. Prints one
+JSON object.
 """
 
 import argparse
@@ -49,6 +50,7 @@ class Annotator(threading.Thread):
         self.next_times: list[float] = []
         self.submit_times: list[float] = []
         self.errors: list[str] = []
+        self.n_done = 0  # cycles, those before the measurement included
 
     def run(self) -> None:
         """Take and submit until the time is over or nothing is left."""
@@ -57,13 +59,15 @@ class Annotator(threading.Thread):
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for due in self.pace:
             status, answer = self._request(self.next_request)
-            self.next_times.append(time.perf_counter() - due)
+            if due >= self.pace.measured_from:
+                self.next_times.append(time.perf_counter() - due)
             if status == 204:
                 return
             if status != 200:
                 self.errors.append(f"next {status} {answer[:200]!r}")
                 continue
-            self.pace.think()
+            if not self.pace.think():
+                return
             self._submit(answer)
 
     def _submit(self, lease: bytes) -> None:
@@ -75,7 +79,9 @@ class Annotator(threading.Thread):
         ).encode() + BODY.replace(b"T" * 24, lease[at : at + 24])
         start = time.perf_counter()
         status, answer = self._request(request)
-        self.submit_times.append(time.perf_counter() - start)
+        self.n_done += 1
+        if start >= self.pace.measured_from:
+            self.submit_times.append(time.perf_counter() - start)
         if status != 200:
             self.errors.append(f"submit {status} {answer[:200]!r}")
 
@@ -104,7 +110,8 @@ class Pace:
 
     def __init__(self, seconds: float, rate: float | None, think_seconds: float = 0.0) -> None:
         self.start = time.perf_counter() + 0.2
-        self.end = self.start + seconds
+        self.measured_from = self.start + think_seconds
+        self.end = self.measured_from + seconds
         self.rate = rate
         self.think_seconds = think_seconds
         self.rng = random.Random(1)
@@ -115,12 +122,16 @@ class Pace:
         """Come to work at some moment within the first think time."""
         time.sleep(self.think_seconds * self.rng.random())
 
-    def think(self) -> None:
-        """Wait as long as a person reads and labels: log-normal around the mean."""
-        if self.think_seconds:
-            spread = 0.6
-            mean = math.log(self.think_seconds) - spread**2 / 2
-            time.sleep(self.rng.lognormvariate(mean, spread))
+    def think(self) -> bool:
+        """Wait as long as a person reads and labels, log-normal around the mean; False: it ends."""
+        if not self.think_seconds:
+            return True
+        spread = 0.6
+        mean = math.log(self.think_seconds) - spread**2 / 2
+        seconds = self.rng.lognormvariate(mean, spread)
+        left = self.end - time.perf_counter()
+        time.sleep(max(0.0, min(seconds, left)))
+        return seconds < left
 
     def __iter__(self) -> "Pace":
         return self
@@ -165,7 +176,7 @@ def main() -> None:
         person.start()
     for person in people:
         person.join()
-    wall = time.perf_counter() - start
+    wall = time.perf_counter() - max(start, pace.measured_from)
     next_times = [t for person in people for t in person.next_times]
     submit_times = [t for person in people for t in person.submit_times]
     errors = [e for person in people for e in person.errors]
@@ -174,6 +185,7 @@ def main() -> None:
         json.dumps(
             {
                 "cycles": len(submit_times),
+                "cycles_in_all": sum(person.n_done for person in people),
                 "seconds": wall,
                 "next_p50": percentile(next_times, 0.5),
                 "next_p95": percentile(next_times, 0.95),
