@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema_view
+from drf_spectacular.utils import extend_schema_field, extend_schema_view
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -151,10 +151,9 @@ class MixtureShape(Message):
     is_described = s.BooleanField()
 
 
-class MarkShape(s.ListField):
+@extend_schema_field({"type": "array", "items": {"type": ["string", "number"]}})
+class MarkShape(s.JSONField):
     """An action, its share in the style, its share everywhere."""
-
-    child = s.JSONField()
 
 
 class TypicalShape(Message):

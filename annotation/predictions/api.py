@@ -18,6 +18,7 @@ from annotation.predictions.model_files import archive_name, zipped_model
 from annotation.predictions.outside import put_suggestions
 from annotation.predictions.services import start_prediction
 from annotation.predictions.sources import start_asking
+from annotation.queue.api import ItemField
 from annotation.rounds.selectors import find_model
 from annotation.web.serializers import (
     CHANGES,
@@ -27,7 +28,6 @@ from annotation.web.serializers import (
     Message,
     NameField,
     NumberField,
-    OpaqueField,
     TextField,
     WholeNumberField,
     documented,
@@ -57,7 +57,7 @@ class PredictedAnswer(Message):
     value = AnswerField()
     confidence = serializers.FloatField(help_text="Of the whole answer, from 0 to 1.")
     items = serializers.ListField(
-        child=OpaqueField(), help_text="Each item of the answer with its confidence."
+        child=ItemField(), help_text="Each item of the answer with its confidence."
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,7 +49,6 @@ from annotation.web.serializers import (
     Message,
     NameField,
     NumberField,
-    OpaqueField,
     TextField,
     WholeNumberField,
     documented,
@@ -179,13 +178,25 @@ class UsageMessage(Message):
     examples = serializers.ListField(child=TEXT())
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {
+            "type": ["string", "number", "boolean", "array", "object", "null"]
+        },
+    }
+)
+class LogDetails(serializers.JSONField):
+    """Names and counts of what was done, by what they are of."""
+
+
 class LogMessage(Message):
     """Something that somebody did."""
 
     id = serializers.IntegerField()
     action = TEXT()
     actor = TEXT(allow_null=True)
-    details = OpaqueField()
+    details = LogDetails()
     can_undo = serializers.BooleanField()
     is_undone = serializers.BooleanField()
     created_at = serializers.DateTimeField()

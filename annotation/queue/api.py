@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -72,6 +72,101 @@ class CountsMessage(Message):
     counts = Counts()
 
 
+class TaskReason(Message):
+    """How sure the model is of one task on a sentence, and its rank among the open ones."""
+
+    confidence = s.FloatField()
+    rank = s.IntegerField()
+    of = s.IntegerField()
+    is_asked = s.BooleanField()
+
+
+class CoveredFeature(Message):
+    """Words of a sentence, or the whole of it, and what the pool has like them."""
+
+    words = s.ListField(child=s.CharField())
+    like = s.CharField(allow_blank=True)
+    pool = s.IntegerField()
+    labelled = s.IntegerField()
+    expected_wrong = s.FloatField()
+    share = s.FloatField()
+
+
+class CoveredCell(Message):
+    """What the answer to one task covers of the errors that are expected."""
+
+    task = s.CharField()
+    share = s.FloatField()
+    is_by_chance = s.BooleanField()
+    features = s.ListField(child=CoveredFeature())
+
+
+class ReasonMessage(Message):
+    """Why a sentence is asked for, in numbers; empty before the first round."""
+
+    source = s.CharField(required=False)  # type: ignore[assignment]
+    why = s.CharField(required=False)
+    place = s.IntegerField(required=False)
+    strategy = s.CharField(required=False)
+    tasks = s.DictField(child=TaskReason(), required=False)
+    frontier = s.IntegerField(required=False, allow_null=True, help_text="1: none is less sure.")
+    value = s.FloatField(required=False, allow_null=True)
+    cost = s.FloatField(required=False, allow_null=True)
+    value_per_cost = s.FloatField(required=False, allow_null=True)
+    covers = s.ListField(child=CoveredCell(), required=False)
+
+
+@extend_schema_field(ReasonMessage)
+class ReasonField(s.JSONField):
+    """A reason as its round has kept it."""
+
+
+class OtherLabel(Message):
+    """A class that the model takes for possible besides."""
+
+    value = s.CharField()
+    confidence = s.FloatField()
+
+
+class SuggestedItem(Message):
+    """One item of a suggested answer."""
+
+    value = AnswerField(allow_null=True)
+    confidence = s.FloatField()
+    others = s.ListField(child=OtherLabel(), required=False)
+
+
+@extend_schema_field(SuggestedItem)
+class ItemField(s.JSONField):
+    """An item as its model has given it."""
+
+
+class SuggestionDetails(Message):
+    """What a model says of each item; empty for suggestions from outside."""
+
+    items = s.ListField(child=ItemField(), required=False)
+
+
+@extend_schema_field(SuggestionDetails)
+class DetailsField(s.JSONField):
+    """Details as their source has given them."""
+
+
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {"type": ["integer", "object"], "additionalProperties": {"type": "integer"}},
+    }
+)
+class WordsHint(s.JSONField):
+    """Where words stand and how often each label was given to them."""
+
+
+@extend_schema_field({"type": "array", "items": {"type": ["integer", "string"]}})
+class HeadHint(s.JSONField):
+    """A head and the label of its arc."""
+
+
 class AskMessage(Message):
     """The tasks wanted on a sentence, and why."""
 
@@ -82,7 +177,7 @@ class AskMessage(Message):
     is_blind = s.BooleanField()
     tasks = s.ListField(child=s.CharField())
     why = s.CharField(allow_blank=True)
-    reason = s.DictField()
+    reason = ReasonField()
     confidences = s.DictField(child=s.FloatField())
     predicted_seconds = s.FloatField(allow_null=True)
 
@@ -109,7 +204,7 @@ class SuggestionMessage(Message):
 
     value = AnswerField()
     confidence = s.FloatField(allow_null=True)
-    details = s.DictField()
+    details = DetailsField()
     source = s.CharField(  # type: ignore[assignment]
         help_text="round N for the model of a round, or the source's name."
     )
@@ -178,13 +273,13 @@ class TaskHints(Message):
     """What earlier answers to a task say about a sentence."""
 
     words = s.ListField(
-        child=OpaqueField(), required=False, help_text="[start, end, {label: times}] by text."
+        child=WordsHint(), required=False, help_text="[start, end, {label: times}] by text."
     )
     sentence = s.DictField(
         child=s.IntegerField(), required=False, help_text="Labels that the same text had."
     )
     heads = s.ListField(
-        child=s.ListField(child=OpaqueField()),
+        child=s.ListField(child=HeadHint()),
         required=False,
         help_text="Per word [head, label], the likeliest first.",
     )

@@ -272,6 +272,16 @@ class OpaqueField(serializers.JSONField):
     """A value that belongs to whoever sent it; null means there is none."""
 
 
+class ErrorDetails(Message):
+    """What a code tells besides: of `lease_lost` the answers, of `stale_draft` the newer draft."""
+
+    yours = serializers.DictField(child=AnswerField(), required=False)
+    current = serializers.DictField(child=AnswerField(), required=False)
+    draft = OpaqueField(required=False, allow_null=True)
+    version = serializers.IntegerField(required=False)
+    saved_at = serializers.DateTimeField(required=False, allow_null=True)
+
+
 class ErrorBody(Message):
     """What went wrong."""
 
@@ -280,7 +290,7 @@ class ErrorBody(Message):
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()), required=False
     )
-    details = serializers.JSONField(required=False, help_text="What the code needs besides.")
+    details = ErrorDetails(required=False)
 
 
 class Error(Message):

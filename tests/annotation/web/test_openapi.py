@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import requests
 import schemathesis
+import yaml
 from django.core.management import call_command
 from django.db import transaction
 from django.test import Client
@@ -34,6 +35,48 @@ def test_the_committed_description_is_what_the_code_describes():
     call_command("spectacular", validate=True, fail_on_warn=True, stdout=out)
     is_same = out.getvalue() == FILE.read_text(encoding="utf-8")
     assert is_same, "The API has changed: make api"
+
+
+def _free_places(schema, place=""):
+    """Yield where a description leaves open what may stand there."""
+    if isinstance(schema, list):
+        for number, part in enumerate(schema):
+            yield from _free_places(part, f"{place}/{number}")
+    elif isinstance(schema, dict):
+        kind = schema.get("type")
+        inner = schema.get("additionalProperties")
+        if kind == "object" and "properties" not in schema and not inner:
+            yield place
+        if inner in ({}, True) or (kind == "array" and not schema.get("items")):
+            yield place
+        for name, part in schema.items():
+            if name == "properties":
+                for key, value in part.items():
+                    if not {"type", "$ref", "oneOf", "anyOf", "allOf", "enum"} & set(value):
+                        yield f"{place}/{key}"
+            if name not in ("default", "enum", "required"):
+                yield from _free_places(part, f"{place}/{name}")
+
+
+def test_no_message_leaves_open_what_it_holds():
+    described = yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    assert list(_free_places(described["components"]["schemas"])) == []
+    assert list(_free_places(described["paths"])) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object"},
+        {"type": "object", "additionalProperties": {}},
+        {"type": "object", "additionalProperties": True},
+        {"type": "array", "items": {}},
+        {"type": "object", "properties": {"a": {"description": "Anything."}}},
+        {"type": "array", "items": {"type": "object"}},
+    ],
+)
+def test_a_message_that_leaves_something_open_is_found(schema):
+    assert list(_free_places({"Body": schema}))
 
 
 @pytest.fixture
