@@ -1,10 +1,20 @@
 """What formats with one token per line have in common."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.formats.records import CannotWrite, ExportRecord, Extra, Layer, WriteOptions
+from annotation.formats.records import (
+    CannotWrite,
+    ExportRecord,
+    Extra,
+    Layer,
+    Problem,
+    ReadOptions,
+    SentenceRecord,
+    WriteOptions,
+)
 from annotation.formats.schemes import DEFAULT, BadTag, Spans, check_scheme, spans_of, tags_of
+from annotation.formats.source import Source
 
 # Places in a template: comments that are rebuilt from the sentence and so are not stored.
 KEY, TEXT, INTENT = 0, 1, 2
@@ -48,6 +58,32 @@ def _bad_width(lines: Sequence[str], separator: str, widths: tuple[int, ...]) ->
         row, f"{found[row]} columns in {lines[row][:60]!r}, expected "
         f"{' or '.join(map(str, widths))} separated by {separator!r}; correct the line"
     )  # fmt: skip
+
+
+def commented_sentences(
+    source: Source,
+    options: ReadOptions,
+    read: "Callable[[Sequence[str], Comments, str, int], SentenceRecord]",
+    *,
+    of: str,
+) -> Iterator[SentenceRecord | Problem]:
+    """The sentences of a file whose blocks begin with comments, those of one annotator if wanted.
+
+    ``read`` is given a sentence's lines, its comments, its document and the line it starts on.
+    """
+    document = ""
+    for number, lines in source.blocks():
+        n_comments = count_comments(lines)
+        comments = read_comments(lines[:n_comments])
+        document = document if comments.document is None else comments.document
+        if options.annotator and comments.annotator != options.annotator:
+            continue
+        try:
+            if n_comments == len(lines):
+                raise BadRow(-1, f"comments without {of}; add the {of} or remove the comments")
+            yield read(lines[n_comments:], comments, document, number)
+        except BadRow as bad:
+            yield source.problem(number + n_comments + bad.row, str(bad))
 
 
 def count_comments(lines: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ the annotator to read one person's copies.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from annotation.formats.columns import (
     INTENT,
@@ -19,11 +20,10 @@ from annotation.formats.columns import (
     BadRow,
     Comments,
     Template,
-    count_comments,
+    commented_sentences,
     describe,
     is_blank,
     join_rows,
-    read_comments,
     read_spans,
     split_rows,
     write_comments,
@@ -63,19 +63,8 @@ NER = "NER="
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
     scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
-    document = ""
-    for number, lines in source.blocks():
-        n_comments = count_comments(lines)
-        comments = read_comments(lines[:n_comments])
-        document = document if comments.document is None else comments.document
-        if options.annotator and comments.annotator != options.annotator:
-            continue
-        try:
-            if n_comments == len(lines):
-                raise BadRow(-1, "comments without words; add the words or remove the comments")
-            yield _sentence(lines[n_comments:], comments, document, scheme, options, number)
-        except BadRow as bad:
-            yield source.problem(number + n_comments + bad.row, str(bad))
+    read = partial(_sentence, scheme=scheme, options=options)
+    return commented_sentences(source, options, read, of="words")
 
 
 def _tags_of(head: str) -> Iterator[str]:
@@ -87,9 +76,10 @@ def _sentence(
     lines: Sequence[str],
     comments: Comments,
     document: str,
+    number: int,
+    *,
     scheme: str,
     options: ReadOptions,
-    number: int,
 ) -> SentenceRecord:
     words = sort_rows(lines, split_rows(lines, "\t", (10,)))
     text = comments.values.get(TEXT) or text_of(words)

@@ -10,6 +10,7 @@ the annotator to read one person's copies.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from annotation.formats.columns import (
     INTENT,
@@ -18,10 +19,9 @@ from annotation.formats.columns import (
     BadRow,
     Comments,
     Template,
-    count_comments,
+    commented_sentences,
     is_blank,
     join_rows,
-    read_comments,
     read_spans,
     split_rows,
     write_comments,
@@ -50,19 +50,8 @@ _USUAL_COMMENTS: Template = [INTENT]
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
     scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
-    document = ""
-    for number, lines in source.blocks():
-        n_comments = count_comments(lines)
-        comments = read_comments(lines[:n_comments])
-        document = document if comments.document is None else comments.document
-        if options.annotator and comments.annotator != options.annotator:
-            continue
-        try:
-            if n_comments == len(lines):
-                raise BadRow(-1, "comments without tokens; add the tokens or remove the comments")
-            yield _sentence(lines[n_comments:], comments, document, scheme, options, number)
-        except BadRow as bad:
-            yield source.problem(number + n_comments + bad.row, str(bad))
+    read = partial(_sentence, scheme=scheme, options=options)
+    return commented_sentences(source, options, read, of="tokens")
 
 
 def _tags_of(head: str) -> Iterator[str]:
@@ -75,9 +64,10 @@ def _sentence(
     lines: Sequence[str],
     comments: Comments,
     document: str,
+    number: int,
+    *,
     scheme: str,
     options: ReadOptions,
-    number: int,
 ) -> SentenceRecord:
     columns = split_rows(lines, "\t", (2, 1))
     tokens = columns[0]

@@ -7,8 +7,7 @@ door sees to it.
 
 import numpy as np
 
-from mtl_engine.selection.budget.allocation import allocate_cells
-from mtl_engine.selection.budget.equal_share import allocate_equal_shares
+from mtl_engine.selection.budget.allocation import allocate_cells, allocate_equal_shares
 from mtl_engine.selection.budget.request import Allocation, Request
 from mtl_engine.selection.coverage.batch import cover
 from mtl_engine.selection.order import Floats, Rows, lowest
