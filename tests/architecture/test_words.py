@@ -20,8 +20,9 @@ FIELD_TERMS = {
 }
 OLD_WORDS = (
     *("Laboratory", "FeatureWorld", "Judge", "Purchase", "Bought", "yardstick"),
-    *("standing_still", "storable_text", "fairness"),
+    *("standing_still", "storable_text", "fairness", "asides", "feature_worlds", "regret"),
 )
+OLD_SCRIPT_WORDS = ("Desk", "Hands", "talk", "elsewhere", "parcels?")
 
 
 def _grep(pattern: str, *paths: str) -> list[str]:
@@ -53,6 +54,13 @@ def test_modules_are_called_after_things():
 @pytest.mark.parametrize("word", OLD_WORDS)
 def test_a_word_that_the_field_does_not_use_stays_away(word):
     assert _grep(rf"\b{word}\b", *(f"{package}/*.py" for package in PACKAGES)) == []
+
+
+@pytest.mark.parametrize("word", OLD_SCRIPT_WORDS)
+def test_a_word_that_the_field_does_not_use_stays_away_from_scripts(word):
+    code = rf"(class|function|const|let|import|export).*\b{word}\b"
+    assert _grep(code, "annotation/static/*.js") == []
+    assert _grep(r"(class|function|const|let|import|export).*\bSession\b", "annotation/static/*.js")
 
 
 def test_a_module_called_after_an_activity_is_found():
