@@ -114,8 +114,14 @@ class Beside:
             client.decide(project, sentence["id"], answers={"Topic": ["travel", "other"][n % 2]})
 
     def _label(self, client: Client, project: int, n: int) -> None:
-        tasks = {task["name"]: task["id"] for task in client.project(project)["tasks"]}
-        client.labels_task(project, tasks["Topic"], names=[f"label {n}"])
+        """Add a label; rename or merge one that was added before."""
+        task = next(t for t in client.project(project)["tasks"] if t["name"] == "Topic")
+        client.labels_task(project, task["id"], names=[f"label {n}"])
+        added = [one for one in task["labels"] if str(one["name"]).startswith("label ")]
+        if len(added) > 1 and n % 2:
+            client.merge_label(project, task["id"], added[0]["id"], into=added[1]["id"])
+        elif added:
+            client.change_label(project, task["id"], added[0]["id"], name=f"label {n} renamed")
 
     def _back_up(self) -> None:
         n = 0

@@ -24,6 +24,7 @@ class WebServer:
     home: Path
     database_url: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
+    log: Path | None = None  # where it writes; else where this process does
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
@@ -68,6 +69,7 @@ class WebServer:
             cwd=ROOT,
             env=self.environment,
             start_new_session=True,
+            stderr=self.log.open("ab") if self.log else None,
         )  # fmt: skip
         deadline = time.monotonic() + 180
         while time.monotonic() < deadline:

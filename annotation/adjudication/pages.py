@@ -55,7 +55,6 @@ def _show(
     request: HttpRequest, project: Project, *, posted: dict[str, Any] | None = None
 ) -> HttpResponse:
     """Show a sentence to decide; what was posted and refused is there again."""
-    settle_agreed(project=project, now=timezone.now())
     found = disputes(project)
     wanted = request.GET.get("sentence", "")
     sentence_id = _number(wanted) if wanted else (found[0].sentence_id if found else None)
@@ -93,6 +92,7 @@ def _store(request: HttpRequest, project: Project) -> HttpResponse:
     if not isinstance(answers, dict) or not answers:
         messages.error(request, "Decide at least one task.")
         return redirect(f"{request.path}?sentence={sentence.pk}")
+    settle_agreed(project=project, now=timezone.now())  # links hang on spans that people agree on
     try:
         decide(
             project=project,

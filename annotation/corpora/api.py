@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import FileResponse, StreamingHttpResponse
+from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
@@ -12,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
+from annotation.accounts.log import record
 from annotation.accounts.selectors import find_member
 from annotation.corpora.exports import ALL, SENTENCES, WAYS, export_corpus, which_of
 from annotation.corpora.jobs import export_file, read_now, reading_here, start_import
@@ -296,11 +298,12 @@ class ExportView(APIView):
             tasks=query.getlist("task"),
             which=which_of(project, query.get("sentences", ALL), _round_number(query)),
         )
+        record("export.taken", project=project, actor=request.user, format=name)
         file_name = safe_file_name(f"{project.name}{get_format(name).suffixes[0]}")
         return StreamingHttpResponse(
             pieces,
             content_type="application/octet-stream",
-            headers={"Content-Disposition": f'attachment; filename="{file_name}"'},
+            headers={"Content-Disposition": str(content_disposition_header(True, file_name))},
         )
 
 

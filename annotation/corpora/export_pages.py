@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
+from annotation.accounts.log import record
 from annotation.corpora.exports import ALL, ANNOTATOR, SENTENCES, export_corpus, which_of
 from annotation.corpora.jobs import export_file, start_export
 from annotation.corpora.selectors import count_sentences
@@ -129,6 +130,7 @@ def _export(
     pieces = export_corpus(
         project=project, corpora=[corpus] if corpus else [], which=which, **wanted
     )
+    record("export.taken", project=project, actor=request.user, format=wanted["format"])
     title = f"{project}-{corpus}" if corpus else str(project)
     format = get_format(wanted["format"])
     return FileResponse(

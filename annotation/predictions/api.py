@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
+from annotation.accounts.log import record
 from annotation.corpora.exports import PREDICTED
 from annotation.errors import InvalidInput, Problem
 from annotation.formats.catalogue import formats
@@ -86,6 +87,7 @@ class ModelView(APIView):
         """Return the model as an archive that needs no Tandem to run."""
         project = get_project(request.user, project_id)
         found = find_model(project, number)
+        record("model.taken", project=project, actor=request.user, round=number)
         return FileResponse(
             zipped_model(found), as_attachment=True, filename=f"{archive_name(found)}.zip"
         )

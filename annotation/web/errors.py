@@ -1,5 +1,6 @@
 """What was refused, told to people: at a field, as a page, or as the one error shape of REST."""
 
+import errno
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from annotation.errors import Conflict, Forbidden, InvalidInput, NotFound, Refus
 logger = logging.getLogger("annotation.api")
 
 NOT_FOUND = "This does not exist, or you are not a member of the project it belongs to."
+NO_ROOM = "The server's disk is full. Nothing was changed; tell whoever runs the server."
 _CODES = {
     400: "malformed",
     401: "not_signed_in",
@@ -67,11 +69,24 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
         return error_response(400, _message(error, "The request is not acceptable."))
     if isinstance(error, OperationalError):
         logger.exception("The database did not answer")
+        if has_no_room(error):
+            return error_response(503, NO_ROOM, code="no_room", headers={"Retry-After": "60"})
         message = "The server is busy. Nothing was changed; try again in a moment."
         return error_response(503, message, code="busy", headers={"Retry-After": "1"})
+    if has_no_room(error):
+        logger.exception("There is no room on the disk")
+        return error_response(503, NO_ROOM, code="no_room", headers={"Retry-After": "60"})
     logger.exception("Unforeseen error in %s", context.get("view"))
     message = "Something went wrong on the server. Nothing was changed; the log has the details."
     return error_response(500, message, code="internal")
+
+
+def has_no_room(error: BaseException | None) -> bool:
+    """Return whether an error means that the disk is full, or takes nothing for another reason."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    words = str(error).lower()
+    return any(sign in words for sign in ("disk i/o error", "disk is full", "no space left"))
 
 
 def _refused(error: Refused) -> Response:

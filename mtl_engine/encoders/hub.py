@@ -37,7 +37,7 @@ def missing_encoder(name: str, error: Exception) -> EngineError:
     if folder.is_dir():
         wanted = {
             "config.json": ["config.json"],
-            "model.safetensors": ["*.safetensors", "*.bin"],
+            "model.safetensors": ["*.safetensors"],
             "tokenizer.json": ["tokenizer.json", "vocab.txt", "*.model"],
         }
         absent = [

@@ -106,7 +106,8 @@ def pretrained_transformer(config: EncoderConfig) -> TransformerEncoder:
     source = bundled_folder() if config.name == BUNDLED else config.name
     try:
         with no_progress_bar():
-            model = AutoModel.from_pretrained(source, **OURS)
+            # safetensors alone: other weights are pickles, which may run code
+            model = AutoModel.from_pretrained(source, use_safetensors=True, **OURS)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise missing_encoder(config.name, error) from error
     return TransformerEncoder(model, load_tokenizer(source), config)

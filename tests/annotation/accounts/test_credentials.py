@@ -20,7 +20,7 @@ from annotation.accounts.services import (
 )
 from annotation.erasure.services import erase, set_active
 from annotation.errors import Conflict
-from annotation.models import Invitation, LogEntry, Membership, Role
+from annotation.models import Gold, Invitation, LogEntry, Membership, Role
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -168,3 +168,33 @@ def test_an_erased_person_has_no_name_and_no_address_in_the_log(client, project,
     erase(person=bob, keeps_answers=False, actor=ada)
     assert "bob" not in "".join(log_lines(log_of(None)))
     assert "127.0.0.1" not in "".join(log_lines(log_of(None)))
+
+
+def test_what_leaves_the_server_is_written_down(client, harbour, ada):
+    client.force_login(ada)
+    answer = client.get(f"/api/projects/{harbour.pk}/export/?format=jsonl")
+    assert answer.status_code == 200
+    entry = LogEntry.objects.filter(project=harbour, action="export.taken").get()
+    assert (entry.actor, entry.details["format"]) == (ada, "jsonl")
+    assert filter_log(log_of(harbour), about="export").get() == entry
+
+
+def test_a_file_of_a_project_in_any_script_has_its_name(client, harbour, ada):
+    harbour.name = "Hafen 港口"
+    harbour.save()
+    client.force_login(ada)
+    answer = client.get(f"/api/projects/{harbour.pk}/export/?format=jsonl")
+    assert answer["Content-Disposition"].startswith("attachment; filename*=utf-8''Hafen%20%E6%B8")
+
+
+def test_looking_at_disputes_writes_nothing(client, harbour, ada, bob):
+    sentence, task = harbour.sentences.first(), harbour.tasks.filter(kind="classes").first()
+    value = task.labels.first().name
+    for author in (ada, bob):
+        sentence.annotations.create(
+            task=task, author=author, value=value, created_at=NOW, updated_at=NOW
+        )
+    before = Gold.objects.count()
+    client.force_login(ada)
+    assert client.get(f"/projects/{harbour.pk}/adjudicate/").status_code == 200
+    assert Gold.objects.count() == before

@@ -1,3 +1,5 @@
+import errno
+
 import pytest
 from django.db import OperationalError
 from django.test import Client as Browser
@@ -66,6 +68,22 @@ def test_a_database_that_is_busy_is_a_503_that_may_be_retried(call, desk, monkey
     monkeypatch.setattr(queue, "claim_next", locked)
     call.refused(503, "busy", "POST", f"projects/{desk.project.pk}/next/")
     assert call.last.headers["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("database or disk is full"),
+        OperationalError("disk I/O error"),
+        OSError(errno.ENOSPC, "No space left on device"),
+    ],
+)
+def test_a_full_disk_is_told_as_what_it_is(call, desk, monkeypatch, error):
+    def full(**_):
+        raise error
+
+    monkeypatch.setattr(queue, "claim_next", full)
+    call.refused(503, "no_room", "POST", f"projects/{desk.project.pk}/next/")
 
 
 def test_the_unforeseen_is_logged_and_told_without_its_insides(call, desk, monkeypatch, caplog):
