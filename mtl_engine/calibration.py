@@ -1,4 +1,4 @@
-"""Whether a model's confidence can be believed, and the temperature that corrects it."""
+"""Whether a model's confidence can be believed, and what corrects it and its answers."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -183,3 +183,23 @@ def _isotonic(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDAr
             blocks[-1][0] = (blocks[-1][0] * blocks[-1][1] + mean * size) / total
             blocks[-1][1], blocks[-1][2] = total, blocks[-1][2] + count
     return np.repeat([block[0] for block in blocks], [int(block[2]) for block in blocks])
+
+
+def best_threshold(margins: np.ndarray, hits: np.ndarray, n_gold: int) -> float:
+    """Return the margin above which answers are given, by their F1 on dev sentences.
+
+    Of all places between two margins whose F1 is within a standard error of the best (Breiman et
+    al. 1984) the one nearest to 0, where the model would draw the line itself: the curve is flat,
+    and the top of few answers is chance. margins (P,): how far the best label lies above null;
+    hits (P,): whether it is the right one.
+    """
+    order = np.argsort(-margins, kind="stable")
+    f1 = 2 * np.cumsum(hits[order]) / (np.arange(1, len(order) + 1) + n_gold)
+    if not f1.any():
+        return 0.0
+    highs = margins[order]
+    lows = np.append(highs[1:], highs[-1] - 1.0)
+    best = f1.max()
+    is_good = f1 >= best - np.sqrt(max(0.0, best * (1 - best)) / n_gold)
+    places = np.where((lows < 0) & (highs >= 0), 0.0, (highs + lows) / 2)[is_good]
+    return float(places[np.abs(places).argmin()])

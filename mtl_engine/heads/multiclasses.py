@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mtl_engine.calibration import best_threshold
 from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax
-from mtl_engine.heads.relation_spans import best_threshold
 from mtl_engine.types import Answer, TaskSpec
 
 FEWEST_TO_FIT = 10  # dev labels below which no threshold is fitted

@@ -129,20 +129,3 @@ class RelationReading(Reading):
             for edge in (spans.start, spans.end)
         ]
         return [*ends, self.task.labels[int(self.labels[pair]) - 1]]
-
-
-def best_threshold(margins: np.ndarray, hits: np.ndarray, n_gold: int) -> float:
-    """Return the margin above which answers have the best F1: between two of the margins.
-
-    margins (P,): how far the best label lies above null; hits (P,): whether it is the right one.
-    """
-    if not len(margins):
-        return 0.0
-    order = np.argsort(-margins, kind="stable")
-    sorted_margins = margins[order]
-    f1 = 2 * np.cumsum(hits[order]) / (np.arange(1, len(order) + 1) + n_gold)
-    best = int(f1.argmax())
-    if f1[best] == 0:
-        return 0.0
-    below = sorted_margins[best + 1] if best + 1 < len(order) else sorted_margins[best] - 1.0
-    return float((sorted_margins[best] + below) / 2)

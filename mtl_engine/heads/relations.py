@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mtl_engine.calibration import best_threshold
 from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.candidates import candidate_number
@@ -35,7 +36,7 @@ from mtl_engine.heads.nested_spans import (
     SpanVectors,
     sum_per_word,
 )
-from mtl_engine.heads.relation_spans import RelationReading, RelationScores, best_threshold
+from mtl_engine.heads.relation_spans import RelationReading, RelationScores
 from mtl_engine.heads.span_pairs import N_DISTANCES, distances, mean_between, ordered_pairs
 from mtl_engine.types import Answer, TaskSpec
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from mtl_engine.calibration import best_threshold
 from mtl_engine.config import ModelConfig
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.heads import new_head
@@ -14,7 +15,6 @@ from mtl_engine.heads.crf import Crf
 from mtl_engine.heads.interface import Parent, softmax
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy, null_cross_entropy
 from mtl_engine.heads.nested_spans import SpanScores
-from mtl_engine.heads.relation_spans import best_threshold
 from mtl_engine.heads.tags import TagScores
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import MOVES, SPANS, TASKS
@@ -274,6 +274,7 @@ def test_smoothing_leaves_null_pairs_alone():
     [
         ([3.0, 1.0, -1.0, -2.0], [1, 1, 1, 0], 4, -1.5),  # F1 .4 .67 .86 .75
         ([3.0, 1.0], [1, 1], 2, 0.5),
+        ([2.0, 1.0, -1.0, -2.0, -3.0], [1, 1, 0, 0, 1], 4, 0.0),  # .67 at 0, .67 at -3.5: a tie
         ([3.0, 1.0], [0, 0], 2, 0.0),
         ([], [], 3, 0.0),
     ],
