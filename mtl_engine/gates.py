@@ -44,3 +44,10 @@ class ScalarMix(nn.Module):
         weights = self.weights.softmax(0)
         mixed = sum(weight * layer for weight, layer in zip(weights, layers, strict=True))
         return self.scale * mixed
+
+
+class LastLayer(nn.Module):
+    """What the last layer says alone: a sentence as a whole is blurred by lower layers."""
+
+    def forward(self, layers: list[Tensor]) -> Tensor:
+        return layers[-1]

@@ -7,17 +7,18 @@
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from mtl_engine.config import EngineConfig
+from mtl_engine.config import BY_TASKS, EngineConfig
 from mtl_engine.encoders import Encoder, new_encoder
 from mtl_engine.encoders.pack import Pack
 from mtl_engine.encoders.subwords import N_SHAPES
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.gates import Gate, ScalarMix
+from mtl_engine.gates import Gate, LastLayer, ScalarMix
 from mtl_engine.heads import Head, States, new_head
 from mtl_engine.kinds import KINDS
 from mtl_engine.types import TaskSpec
@@ -45,7 +46,9 @@ class MultiTaskModel(nn.Module):
         if config.model.architecture == "CMT":
             self._add_private_branches()
         elif config.model.has_scalar_mix:
-            self.mixes.extend(ScalarMix(self._n_readable()) for _ in tasks)
+            self.mixes.extend(
+                ScalarMix(self._n_readable()) if head.is_by_word else LastLayer() for head in heads
+            )
 
     @property
     def device(self) -> torch.device:
@@ -154,7 +157,15 @@ def new_model(
     """Return a model to start training from, the same for the same seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.training.seed)
-        return MultiTaskModel(config, tasks, new_encoder(config.encoder, words))
+        settings = config.encoder
+        if settings.frozen_layers == BY_TASKS and any(
+            KINDS[task.kind].needs_all_layers for task in tasks
+        ):
+            settings = replace(settings, frozen_layers=0)
+        encoder = new_encoder(settings, words)
+        if settings.frozen_layers == BY_TASKS:
+            settings = replace(settings, frozen_layers=max(0, encoder.n_frozen))
+        return MultiTaskModel(replace(config, encoder=settings), tasks, encoder)
 
 
 def common_layers(config: EngineConfig, encoder: Encoder) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from mtl_engine.config import EncoderConfig
+from mtl_engine.config import BY_TASKS, EncoderConfig
 from mtl_engine.encoders.bilstm import BiLstmEncoder, load_bilstm, new_bilstm
 from mtl_engine.encoders.interface import Encoder
 from mtl_engine.encoders.low_rank import add_low_rank
@@ -48,7 +48,8 @@ def load_encoder(config: EncoderConfig, folder: Path) -> Encoder:
 
 def _prepared(encoder: Encoder, config: EncoderConfig) -> Encoder:
     """Return the encoder with its bottom frozen and, if asked for, low-rank changes above it."""
-    encoder.freeze(config.frozen_layers)
+    n_frozen = config.frozen_layers
+    encoder.freeze(len(encoder.layers) // 3 if n_frozen == BY_TASKS else n_frozen)
     if config.lora_rank:
         for layer in encoder.layers[max(0, encoder.n_frozen) :]:
             add_low_rank(layer, config.lora_rank)

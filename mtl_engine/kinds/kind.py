@@ -131,6 +131,7 @@ class Kind(ABC):
     may_nest: ClassVar[bool] = False
     may_be_of_document: ClassVar[bool] = False  # can be asked of a whole document
     parent_kind: ClassVar[str | None] = None  # of the task whose items are linked
+    needs_all_layers: ClassVar[bool] = False  # whether freezing an encoder's lower layers costs
     is_ordinal: ClassVar[bool] = False  # the labels have an order that means something
     is_open_when_empty: ClassVar[bool] = False  # without labels, the data brings them
     key_alphabet: ClassVar[str] = ""  # keys that labels may have, the best first

@@ -41,6 +41,7 @@ class TreeKind(Kind):
     position = 5
     unit = "token"
     labels_on = "arcs"
+    needs_all_layers = True
     layer = "tree"
     is_open_when_empty = True
     main_metric = "las"

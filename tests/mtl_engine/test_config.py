@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mtl_engine.config import EncoderConfig, EngineConfig, ModelConfig, TrainingConfig
+from mtl_engine.config import BY_TASKS, EncoderConfig, EngineConfig, ModelConfig, TrainingConfig
 from mtl_engine.errors import EngineError, UnknownName
 
 
@@ -23,7 +23,7 @@ def test_settings_survive_a_way_through_json():
 def test_the_defaults_are_the_measured_ones():
     training = EngineConfig().training
     assert (training.learning_rate, training.head_factor, training.beta2) == (4e-4, 10, 0.98)
-    assert EngineConfig().encoder.frozen_layers == 0
+    assert EngineConfig().encoder.frozen_layers == BY_TASKS
     assert EngineConfig().model.has_scalar_mix
     assert not EngineConfig.from_dict({"model": {"architecture": "CMT"}}).model.has_scalar_mix
     assert EngineConfig().model.architecture == "SMT"
@@ -85,7 +85,8 @@ def test_an_unknown_name_is_named_with_the_known_ones(values, parts):
         ({"training": {"seed": 2**63}}, [f"'seed' is {2**63}", "0 to 2**63 - 1"]),
         ({"model": {"dropout": 1}}, ["'dropout' is 1.0", "dropout < 1"]),
         ({"encoder": {"max_word_pieces": 600}}, ["'max_word_pieces' is 600", "510"]),
-        ({"encoder": {"frozen_layers": -2}}, ["'frozen_layers' is -2", "-1 or more"]),
+        ({"encoder": {"frozen_layers": -3}}, ["'frozen_layers' is -3", "-2 or more"]),
+        ({"encoder": {"kind": "tiny", "frozen_layers": -2}}, ["is -2", "of random weights"]),
         (
             {"encoder": {"kind": "bilstm", "frozen_layers": 0}},
             ["'frozen_layers' is 0", "-1 for a Bi-LSTM with random vectors"],
@@ -119,8 +120,8 @@ def test_settings_made_in_code_know_their_choices_too(group, choice, known):
 @pytest.mark.parametrize(
     ("encoder", "n_frozen"),
     [
-        ({}, 0),
-        ({"name": "some/encoder"}, 0),
+        ({}, BY_TASKS),
+        ({"name": "some/encoder"}, BY_TASKS),
         ({"kind": "tiny"}, -1),
         ({"kind": "tiny", "frozen_layers": 2}, 2),
         ({"kind": "bilstm"}, -1),

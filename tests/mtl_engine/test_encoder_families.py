@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mtl_engine.checkpoint import load_model, save_model
-from mtl_engine.config import EngineConfig
+from mtl_engine.config import BY_TASKS, EngineConfig
 from mtl_engine.encoders import new_encoder
 from mtl_engine.encoders.pack import collate
 from mtl_engine.encoders.transformer import TransformerEncoder
@@ -17,7 +17,7 @@ from mtl_engine.evaluation import evaluate
 from mtl_engine.features import open_features
 from mtl_engine.model import new_model
 from mtl_engine.prediction import predict
-from tests.mtl_engine.corpus import MOOD, SPANS, labelled_for, sentences, trained
+from tests.mtl_engine.corpus import MOOD, SPANS, SYNTAX, labelled_for, sentences, trained
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -234,6 +234,23 @@ def test_low_rank_changes_begin_as_no_change(encoder_folders):
         for rank in (0, 4)
     )
     torch.testing.assert_close(plain, changed)
+
+
+def test_a_third_of_the_layers_is_frozen_and_none_where_trees_are_learned(encoder_folders):
+    for family, tasks, n_frozen in [
+        ("bert", [MOOD, SPANS], 1),
+        ("bert", [MOOD, SYNTAX], 0),
+        ("bart", [MOOD], 0),
+        ("t5", [MOOD], 0),
+    ]:
+        config = config_of(encoder_folders(family), frozen_layers=BY_TASKS, lora_rank=2)
+        model = new_model(config, tasks)
+        assert model.config.encoder.frozen_layers == n_frozen, family
+        changed = [
+            any(name.endswith("low_rank_a") for name, _ in layer.named_parameters())
+            for layer in model.encoder.layers
+        ]
+        assert changed == [False] * n_frozen + [True] * (len(changed) - n_frozen)
 
 
 def test_layers_of_a_model_that_runs_as_one_cannot_be_frozen_one_by_one(encoder_folders):

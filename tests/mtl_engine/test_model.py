@@ -42,6 +42,16 @@ def test_a_gate_over_three_branches_is_a_weighted_mean_per_component():
     assert mixed[0].tolist() == pytest.approx([1 + 4 + 9] * 2)
 
 
+def test_words_read_a_mix_of_layers_and_whole_sentences_the_last_one():
+    model = new_model(tiny_config(), TASKS)
+    mixed = {
+        task.name for task in TASKS if isinstance(model.mixes[model.number[task.name]], ScalarMix)
+    }
+    assert mixed == {task.name for task in TASKS} - {MOOD.name}
+    layers = [torch.zeros(1, 2), torch.ones(1, 2)]
+    assert model.mixes[model.number[MOOD.name]](layers).tolist() == [[1.0, 1.0]]
+
+
 def test_a_scalar_mix_starts_as_the_mean_of_the_layers():
     mix = ScalarMix(2)
     assert mix([torch.tensor([1.0]), torch.tensor([3.0])]).item() == pytest.approx(2.0)

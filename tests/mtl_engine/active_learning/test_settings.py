@@ -7,6 +7,7 @@ import pytest
 
 from mtl_engine.active_learning.choose import budget_of, choose
 from mtl_engine.active_learning.settings import ActiveLearningSettings
+from mtl_engine.config import BY_TASKS
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.selection import STRATEGIES
 from mtl_engine.settings import settings_fields
@@ -79,7 +80,7 @@ def test_single_chooses_by_one_task_with_a_number_and_with_a_budget(unit):
         ({"strategy": "MT-PARR"}, "strategy"),
         ({"amount": 0.0}, "amount"),
         ({"random_share": 1.5}, "random_share"),
-        ({"frozen_layers": -2}, "frozen_layers"),
+        ({"frozen_layers": -3}, "frozen_layers"),
         ({"n_passes": 1}, "n_passes"),
     ],
 )
@@ -111,6 +112,8 @@ def test_the_tiny_encoder_freezes_at_most_its_embeddings():
     def frozen(**changes):
         return ActiveLearningSettings(**changes).engine_config(seed=3).encoder.frozen_layers
 
+    assert frozen() == BY_TASKS
+    assert frozen(encoder="tiny") == 0
     assert frozen(frozen_layers=2) == 2
     assert frozen(frozen_layers=-1) == -1
     assert frozen(encoder="tiny", frozen_layers=2) == 0
