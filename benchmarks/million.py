@@ -9,8 +9,9 @@ import argparse
 import json
 import os
 import resource
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,17 +24,19 @@ import torch
 
 from benchmarks.engine_data import DATA_FOLDER, read_dataset
 from mtl_engine.active_learning.choose import budget_of, choose
-from mtl_engine.active_learning.pool import LabelledData, LabelledExample, Pool, Rows
+from mtl_engine.active_learning.pool import TRAIN, LabelledData, LabelledExample, Pool, Rows
 from mtl_engine.active_learning.price import price_pool
-from mtl_engine.active_learning.score import score_pool
+from mtl_engine.active_learning.score import PoolScores, score_pool
 from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.active_learning.train import train_ensemble
 from mtl_engine.costs import fit_costs
+from mtl_engine.selection.coverage.objective import Objective, ranges
 from mtl_engine.types import TaskSpec
 
 RESULTS = Path(__file__).parent / "results" / "million.md"
 CHANGED = 0.3  # share of words that are exchanged
-SAMPLES = (2_000, 5_000, 10_000, 20_000)
+SAMPLES = (5_000, 10_000, 20_000)
+STRATEGIES = ("MT-EEC", "MT-RRF", "MT-AVG")  # the product's default first
 
 
 class MadeUpSentences:
@@ -66,7 +69,11 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA_FOLDER)
     parser.add_argument("--pool", type=int, default=1_000_000)
-    parser.add_argument("--scored", type=int, default=200_000, help="pool that is scored as whole")
+    parser.add_argument("--scored", type=int, default=64_000, help="pool that is scored as whole")
+    parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
+    parser.add_argument("--samples", type=int, default=3, help="of each size, to take the mean of")
+    parser.add_argument("--earlier", type=Path, help="JSON of a run whose other half is kept")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--encoder", choices=["bundled", "tiny"], default="bundled")
     arguments = parser.parse_args()
     splits, tasks = read_dataset("ewt_ner", arguments.data)
@@ -75,11 +82,13 @@ def main() -> None:
         LabelledExample(example, "train" if number < 250 else "dev")
         for number, example in enumerate(splits["train"][:300])
     ]
-    report = {"turn": turn(arguments, sentences, LabelledData(tuple(labelled)), tasks)}
+    report = json.loads(arguments.earlier.read_text()) if arguments.earlier else {}
+    if arguments.pool:
+        report["turn"] = turn(arguments, sentences, LabelledData(tuple(labelled)), tasks)
     if arguments.scored:
         report["worth"] = worth(arguments, sentences, LabelledData(tuple(labelled)), tasks)
     print(json.dumps(report, indent=1))
-    RESULTS.write_text(in_markdown(report, arguments), encoding="utf-8")
+    arguments.results.write_text(in_markdown(report, arguments), encoding="utf-8")
 
 
 def turn(
@@ -91,12 +100,12 @@ def turn(
     """Return the seconds of each step until the first batch, and the peak memory."""
     made_up = MadeUpSentences(sentences, arguments.pool)
     settings = ActiveLearningSettings(encoder=arguments.encoder)
-    found: dict[str, Any] = {"mb_before": _peak_mb()}
+    found: dict[str, Any] = {"sentences": arguments.pool, "mb_before": _peak_mb()}
     start = time.perf_counter(), time.process_time()
     ensemble = train_ensemble(data, tasks, settings.engine_config(seed=0), has_temperature=True)
     found["training_cpu_s"] = round(time.process_time() - start[1], 1)
     pool = _pool(made_up, tasks).sample(settings.pool_sample, np.random.default_rng(0))
-    scores = score_pool(ensemble, pool, settings, seed=0)
+    scores = score_pool(ensemble, pool, settings, seed=0, known=data.part(TRAIN))
     found["scoring_cpu_s"] = round(time.process_time() - start[1] - found["training_cpu_s"], 1)
     model = fit_costs([], {task.name: task.kind for task in tasks})
     prices = price_pool(pool, scores.n_expected, settings, model)
@@ -122,35 +131,89 @@ def worth(
     settings = ActiveLearningSettings(encoder="tiny", random_share=0.0)
     ensemble = train_ensemble(data, tasks, settings.engine_config(seed=0), has_temperature=True)
     pool = _pool(MadeUpSentences(sentences, arguments.scored), tasks)
-    scores = score_pool(ensemble, pool, settings, seed=0)
-    model = fit_costs([], {task.name: task.kind for task in tasks})
-    found: dict[str, Any] = {}
-    for strategy in ("MT-RRF", "MT-AVG", "MT-MIN"):
+    scores = score_pool(ensemble, pool, settings, seed=0, known=data.part(TRAIN))
+    found: dict[str, Any] = {"sentences": arguments.scored}
+    for strategy in arguments.strategies:
         chosen = replace(settings, strategy=strategy)
-
-        def value(rows: Rows, chosen: ActiveLearningSettings = chosen) -> float:
-            """Return what the batch of some rows is worth, valued among all rows."""
-            some = replace(
-                pool,
-                ids=pool.ids[rows],
-                n_tokens=pool.n_tokens[rows],
-                is_closed=pool.is_closed[rows],
-            )
-            arrays = {key: array[rows] for key, array in scores.arrays().items()}
-            own = type(scores).from_arrays(arrays)
-            prices = price_pool(some, own.n_expected, chosen, model)
-            batch = choose(
-                some, own, prices, chosen, budget=budget_of(chosen), rng=np.random.default_rng(0)
-            )
-            picked = rows[[one.row for one in batch.selected]]
-            return float((1 - scores.confidence[picked]).sum())
-
-        whole = value(np.arange(len(pool)))
+        value = _own_value(pool, scores, chosen)
+        whole = value(_selected_cells(pool, scores, chosen, np.arange(len(pool))))
         for n in (n for n in SAMPLES if n < len(pool)):
             rng = np.random.default_rng(n)
-            samples = [np.sort(rng.choice(len(pool), n, replace=False)) for _ in range(5)]
-            ratios = [value(rows) / whole for rows in samples]
+            samples = [
+                np.sort(rng.choice(len(pool), n, replace=False)) for _ in range(arguments.samples)
+            ]
+            ratios = [value(_selected_cells(pool, scores, chosen, s)) / whole for s in samples]
             found[f"{strategy} {n}"] = round(float(np.mean(ratios)), 4)
+            print(strategy, n, found[f"{strategy} {n}"], file=sys.stderr, flush=True)
+    return found
+
+
+def _selected_cells(
+    pool: Pool, scores: PoolScores, settings: ActiveLearningSettings, rows: Rows
+) -> np.ndarray:
+    """Return the cells (n, t) of the whole pool that are asked when only some rows are seen."""
+    some = replace(
+        pool, ids=pool.ids[rows], n_tokens=pool.n_tokens[rows], is_closed=pool.is_closed[rows]
+    )
+    own = _scores_of(scores, rows)
+    model = fit_costs([], {task.name: task.kind for task in pool.tasks})
+    prices = price_pool(some, own.n_expected, settings, model)
+    budget = budget_of(settings)
+    choice = choose(some, own, prices, settings, budget=budget, rng=np.random.default_rng(0))
+    cells = np.zeros(scores.confidence.shape, dtype=bool)
+    cells[rows] = choice.cells((len(rows), len(pool.tasks)))
+    return cells
+
+
+def _scores_of(scores: PoolScores, rows: Rows) -> PoolScores:
+    """Return what is known of some rows, as if there were no others."""
+    columns = {name: getattr(scores, name)[rows] for name in scores.columns()}
+    assert scores.units is not None
+    assert scores.groups is not None
+    units = []
+    for task in scores.units.tasks:
+        places = ranges((np.cumsum(task.counts) - task.counts)[rows], task.counts[rows])
+        units.append(
+            replace(
+                task,
+                counts=task.counts[rows],
+                cluster=task.cluster[places],
+                error=task.error[places],
+                length=None if task.length is None else task.length[rows],
+            )
+        )
+    groups = scores.groups[rows]
+    return replace(
+        scores,
+        **columns,
+        units=replace(scores.units, tasks=tuple(units), groups=groups),
+        groups=groups,
+    )
+
+
+def _own_value(
+    pool: Pool, scores: PoolScores, settings: ActiveLearningSettings
+) -> Callable[[np.ndarray], float]:
+    """Return what a strategy says that cells (n, t) of the whole pool are worth.
+
+    MT-EEC: the least over the tasks of the expected errors that they remove, over what a random
+    batch of the same cost removes. Others: the doubt (1 - confidence) of the cells.
+    """
+    if settings.strategy != "MT-EEC":
+        return lambda cells: float((1 - scores.confidence)[cells].sum())
+    assert scores.units is not None
+    objective = Objective(scores.units, ~pool.is_closed)
+    by_chance = replace(settings, random_share=1.0)
+    chance = _gain(objective, _selected_cells(pool, scores, by_chance, np.arange(len(pool))))
+    return lambda cells: float((_gain(objective, cells) / chance).min())
+
+
+def _gain(objective: Objective, cells: np.ndarray) -> np.ndarray:
+    """Return the expected errors (t,) that asking for cells (n, t) removes."""
+    rows = np.flatnonzero(cells.any(axis=1))
+    all_open, objective.is_open = objective.is_open, cells
+    found = objective.gain_of(objective.entries(rows))
+    objective.is_open = all_open
     return found
 
 
@@ -159,9 +222,10 @@ def in_markdown(report: dict[str, Any], arguments: argparse.Namespace) -> str:
     lines = [
         "# A turn of active learning on a million sentences",
         "",
-        f"`python -m benchmarks.million`: {arguments.pool:,} sentences of EWT with 30 % of their",
-        "words exchanged, a tree and entities, 250 labelled sentences, one thread, the product's",
-        f"settings: {ActiveLearningSettings().pool_sample:,} sentences are drawn and looked at.",
+        f"`python -m benchmarks.million`: {report['turn']['sentences']:,} sentences of EWT, 30 %",
+        "of their words exchanged, a tree and entities, 250 labelled sentences, one thread and the",
+        "product's settings:",
+        f"{ActiveLearningSettings().pool_sample:,} sentences are drawn and looked at.",
         "",
         "| what | measured | wanted |",
         "|---|---|---|",
@@ -174,15 +238,18 @@ def in_markdown(report: dict[str, Any], arguments: argparse.Namespace) -> str:
     if "worth" in report:
         lines += [
             "",
-            f"What a sample costs: a pool of {arguments.scored:,}, scored as a whole by a model on",
-            "the tiny encoder. Doubt (1 - confidence) bought for 60 minutes from a sample over",
-            "what is bought from all, mean of five samples.",
+            f"What a sample costs: a pool of {report['worth']['sentences']:,}, scored as a whole",
+            "by a model on the tiny encoder. What the batch of a sample is worth over what that of",
+            "the whole pool is worth, by the strategy's own value in the whole pool, mean of",
+            f"{arguments.samples} samples. MT-EEC: expected errors removed beside a random batch, ",
+            "of the task with the least; others: doubt (1 - confidence) bought.",
             "",
             "| strategy and sample | worth | wanted |",
             "|---|---|---|",
             *(
                 f"| {key} | {value} | {'>= .97' if key.endswith(' 20000') else ''} |"
                 for key, value in report["worth"].items()
+                if key != "sentences"
             ),
         ]
     return "\n".join(lines) + "\n"
