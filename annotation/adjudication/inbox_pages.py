@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.access import get_project
@@ -113,7 +114,7 @@ def _skip_words(person: str, kind: str, reason: str) -> str:
 def _kinds(items: list[Item]) -> list[tuple[str, str, int]]:
     n_flags = sum(item.is_flag for item in items)
     counts = {"": len(items), "flags": n_flags, "skips": len(items) - n_flags}
-    return [(kind, words, counts[kind]) for kind, words in SHOWN.items()]
+    return [(kind, gettext(words), counts[kind]) for kind, words in SHOWN.items()]
 
 
 def _preview(project: Project, item: Item) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 
 from django import forms, template
+from django.utils.translation import gettext
 
 register = template.Library()
 
@@ -17,7 +18,7 @@ def grouped(number: int) -> str:
 def counted(number: int, words: str) -> str:
     """Return a number with the right one of two words: 1, "person,people" -> 1 person."""
     one, many = words.split(",")
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{number:,} {gettext(one if number == 1 else many)}"
 
 
 @register.filter

@@ -1,8 +1,9 @@
 """The languages of the pages: which one a person has chosen, and the words of the scripts in it.
 
 Catalogues are gettext's: ``annotation/locale/<language>/LC_MESSAGES/django.po``, compiled beside
-them by ``python -m annotation.web.languages``. A text without a translation stays English. Pages
-that are not translated yet stay English as a whole.
+them by ``python -m annotation.web.languages``, which also says what they lack. The English text is
+the key of its translation; without one it stays English. Scripts mark their texts with ``t``,
+code with ``gettext``; the texts of templates need no mark (see ``phrases.py``).
 """
 
 import ast
@@ -16,8 +17,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 
+from annotation.web.phrases import template_texts
+
 COOKIE = "language"
-TRANSLATED = frozenset({"annotate"})  # names of the pages whose words are in the catalogues
+MOST_OF_THEM = 0.9
 RIGHT_TO_LEFT = ("ar", "he", "fa", "ur")
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "locale"
@@ -28,7 +31,7 @@ ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.MULTILINE)
 
 
 class Languages:
-    """Middleware: shows translated pages in the language that a person has chosen."""
+    """Middleware: shows pages in the language that a person has chosen; REST speaks English."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -41,9 +44,12 @@ class Languages:
 
     def process_view(self, request: HttpRequest, *_: object) -> None:
         """Activate the language of a page before its view runs."""
-        match = request.resolver_match
         chosen = chosen_language(request)
-        if match is None or match.url_name not in TRANSLATED or chosen == "en":
+        match = request.resolver_match
+        name = match.url_name if match else None
+        if chosen == "en" or request.path_info.startswith("/api/"):
+            return
+        if name != "annotate" and not speaks_pages(chosen):
             return
         translation.activate(chosen)
         request.text_language = chosen  # type: ignore[attr-defined]
@@ -55,6 +61,16 @@ def chosen_language(request: HttpRequest) -> str:
     """Return the language that a person has chosen in this browser, else English."""
     found = request.COOKIES.get(COOKIE, "")
     return found if found in dict(settings.LANGUAGES) else "en"
+
+
+@cache
+def speaks_pages(language: str) -> bool:
+    """Return whether a catalogue has nearly all texts of the pages: half of them would be odd."""
+    path = LOCALE / translation.to_locale(language) / "LC_MESSAGES" / "django.po"
+    if not path.exists():
+        return True  # a language that is made otherwise
+    known, wanted = read_po(path), template_texts()
+    return sum(text in known for text in wanted) >= MOST_OF_THEM * len(wanted)
 
 
 def script_words() -> dict[str, str]:
@@ -111,9 +127,13 @@ def compile_po(entries: dict[str, str]) -> bytes:
 
 
 def main() -> None:
-    """Compile every catalogue."""
+    """Compile every catalogue, and print how many texts each one lacks."""
+    wanted = dict.fromkeys((*script_texts(), *template_texts()))
     for path in sorted(LOCALE.glob("*/LC_MESSAGES/django.po")):
-        path.with_suffix(".mo").write_bytes(compile_po(read_po(path)))
+        entries = read_po(path)
+        path.with_suffix(".mo").write_bytes(compile_po(entries))
+        n = sum(text not in entries for text in wanted)
+        print(f"{path.parent.parent.name}: {n} of {len(wanted)} texts stay English.")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+"""Texts of templates are messages without a mark on each; no page shows one that is not."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.template import engines
+from django.urls import reverse
+
+from annotation.web.phrases import mark_phrases, read_parts, texts_of
+from tests.marked_language import escaped, marked_language
+
+ROOT = Path(__file__).parents[3]
+TEMPLATES = sorted(ROOT.glob("a*/templates/**/*.html"))
+HIDDEN = re.compile(
+    r'<(script|style|pre|code|kbd|svg|select)\b.*?</\1>|<span class="avatar.*?</span>', re.DOTALL
+)
+SHOWN = re.compile(r'(?:aria-label|title|placeholder|alt|data-confirm)="([^"]*)"')
+
+
+@pytest.mark.parametrize(
+    ("source", "messages"),
+    [
+        ("<p>Hello</p>", ["Hello"]),
+        ("<p>{{ n|grouped }} of {{ page.total }} asks</p>", ["%(n)s of %(total)s asks"]),
+        ("<p>One{% if x %}, two{% endif %}.</p>", ["One", ", two"]),
+        (
+            '<a class="not this" title="Say {{ a.n }} and {{ b.n }}">x1</a>',
+            ["Say %(n)s and %(n2)s"],
+        ),
+        ("<code>make run</code> 95 % of all", ["95 %% of all"]),
+        ('{{ day|default:"never" }}', ["never"]),
+        ('<html lang="{{ code|default:"en" }}">', []),
+        ('{% load i18n %}{% translate "Said" %}', ["Said"]),
+        ("{% blocktranslate %}Said{% endblocktranslate %} more", ["more"]),
+        ("{% block page_class %}narrow{% endblock %}<b>wide</b>", ["wide"]),
+        ("<!-- none --> {{ a }} · 3", []),
+    ],
+)
+def test_a_phrase_is_what_stands_between_two_tags(source, messages):
+    assert list(texts_of(source)) == messages
+
+
+def test_a_marked_phrase_keeps_its_spaces_and_its_filters():
+    assert mark_phrases('<p> {{ n|add:"1" }} of\n  all <b>') == (
+        '<p> {% blocktranslate with n=n|add:"1" %}{{ n }} of all{% endblocktranslate %} <b>'
+    )
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_a_template_is_read_whole_and_compiles(path):
+    source = path.read_text()
+    assert "".join(part.source(part.tags) for part in read_parts(source)) == source
+    engines["django"].from_string(re.sub("{% extends .*? %}", "", mark_phrases(source)))
+
+
+@pytest.mark.parametrize(
+    ("who", "pages"),
+    [
+        ("", "sign-in"),
+        ("admin", "projects set-password people"),
+        ("ada", "adjudicate inbox members"),
+    ],
+)
+def test_no_text_of_a_page_escapes_the_catalogues(client, settings, project, admin, who, pages):
+    with marked_language(settings) as code:
+        if who:
+            client.force_login(get_user_model().objects.get(username=who))
+        client.cookies["language"] = code
+        for page in pages.split():
+            is_project = page in ("adjudicate", "inbox", "members")
+            html = client.get(
+                reverse(page, args=[project.pk] if is_project else [])
+            ).content.decode()
+            assert f'lang="{code}"' in html
+            names = ("Harbour", "ada", "admin", *project.tasks.values_list("name", flat=True))
+            assert escaped(_texts(html), *names) == set(), page
+
+
+def _texts(html):
+    html = HIDDEN.sub(" ", html)
+    return [unescape(text) for text in (*SHOWN.findall(html), *re.split(r"<[^>]*>", html))]
