@@ -7,12 +7,14 @@ code with ``gettext``; the texts of templates need no mark (see ``phrases.py``).
 """
 
 import ast
+import os
 import re
 import struct
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import django
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
@@ -137,4 +139,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
     main()

@@ -144,6 +144,7 @@ class _Reader:
         self.where = "text"  # or in a "tag", or in the "value" of an attribute
         self.silent = ""  # the element whose text is none for people
         self.is_marked = False  # inside a blocktranslate, or a block that holds no text
+        self.branches: list[tuple[str, str, bool]] = []  # where each open condition began
 
     def cut(self, *, is_phrase: bool) -> None:
         """Begin another part."""
@@ -165,6 +166,12 @@ class _Reader:
         elif self.is_marked and name.startswith("end"):
             self.is_marked = False
             is_phrase = True
+        if name in ("if", "for"):
+            self.branches.append((self.where, self.silent, is_phrase))
+        elif name in ("elif", "else", "empty") and self.branches:
+            self.where, self.silent, is_phrase = self.branches[-1]
+        elif name in ("endif", "endfor") and self.branches:
+            self.branches.pop()
         self.cut(is_phrase=is_phrase)
 
     def read_html(self, text: str) -> None:

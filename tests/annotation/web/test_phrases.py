@@ -36,6 +36,7 @@ SHOWN = re.compile(r'(?:aria-label|title|placeholder|alt|data-confirm)="([^"]*)"
         ('{% load i18n %}{% translate "Said" %}', ["Said"]),
         ("{% blocktranslate %}Said{% endblocktranslate %} more", ["more"]),
         ("{% block page_class %}narrow{% endblock %}<b>wide</b>", ["wide"]),
+        ('<a {% if x %}title="One">a1{% else %}title="Two">b2{% endif %}</a>', ["One", "Two"]),
         ("<!-- none --> {{ a }} · 3", []),
     ],
 )
