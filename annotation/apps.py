@@ -6,7 +6,8 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotation.jobs.kinds import FILES, JobKind, register_job
+        from annotation.adjudication import people  # noqa: F401  (registers what pages show)
+        from annotation.jobs.kinds import FILES, RESEARCH, JobKind, register_job
         from annotation.rounds import preview  # noqa: F401  (registers what plans show)
         from annotation.web import security  # noqa: F401  (registers the start-up checks)
         from annotation.web.rest import register_converters
@@ -34,6 +35,20 @@ class AnnotationConfig(AppConfig):
                 "Insight",
                 run="annotation.jobs.insights.run_insight",
                 page="annotation.jobs.pages.insight_response",
+            ),
+            JobKind(
+                "report",
+                "Report",
+                run="annotation.jobs.insights.run_insight",
+                page="annotation.jobs.pages.insight_response",
+                lane=FILES,
+            ),
+            JobKind(
+                "research",
+                "Research",
+                run="annotation.jobs.insights.run_insight",
+                page="annotation.jobs.pages.insight_response",
+                lane=RESEARCH,
             ),
         ):
             register_job(kind)

@@ -127,7 +127,7 @@ class Ask(TypedDict):
     is_blind: bool
     tasks: list[str]
     why: str
-    reason: "Reason"
+    reason: dict[str, Any]
     confidences: dict[str, float]
     predicted_seconds: float | None
 
@@ -140,8 +140,6 @@ class AskedSentence(TypedDict):
     position: int
     key: str
     document: str
-    is_document: bool
-    language: str
     text: str
     tokens: list[str]
     offsets: list[list[int]]
@@ -293,26 +291,6 @@ class CountsMessage(TypedDict):
     """Counts after something was given back."""
 
     counts: "Counts"
-
-
-class CoveredCell(TypedDict):
-    """What the answer to one task covers of the errors that are expected."""
-
-    task: str
-    share: float
-    is_by_chance: bool
-    features: list["CoveredFeature"]
-
-
-class CoveredFeature(TypedDict):
-    """Words of a sentence, or the whole of it, and what the pool has like them."""
-
-    words: list[str]
-    like: str
-    pool: int
-    labelled: int
-    expected_wrong: float
-    share: float
 
 
 class CurveForecast(TypedDict):
@@ -474,17 +452,7 @@ class ErrorBody(TypedDict):
     code: str
     message: str
     fields: NotRequired[dict[str, list[str]]]
-    details: NotRequired["ErrorDetails"]
-
-
-class ErrorDetails(TypedDict):
-    """What a code tells besides: of `lease_lost` the answers, of `stale_draft` the newer draft."""
-
-    yours: NotRequired[dict[str, Any]]
-    current: NotRequired[dict[str, Any]]
-    draft: NotRequired[Any]
-    version: NotRequired[int]
-    saved_at: NotRequired[str | None]
+    details: NotRequired[Any]
 
 
 class Example(TypedDict):
@@ -562,6 +530,36 @@ class ForecastPoint(TypedDict):
     score: float
     low: float
     high: float
+
+
+class GroupBodyRequest(TypedDict):
+    """A group of people and the part of the work that is theirs; an empty list limits nothing."""
+
+    name: str
+    people: list[str]
+    corpora: NotRequired[list[str]]
+    languages: NotRequired[list[str]]
+    documents: NotRequired[list[str]]
+    tasks: NotRequired[list[str]]
+
+
+class GroupList(TypedDict):
+    """All groups of a project."""
+
+    results: list["Group"]
+
+
+class Group(TypedDict):
+    """A group of people."""
+
+    name: str
+    people: list[str]
+    corpora: NotRequired[list[str]]
+    languages: NotRequired[list[str]]
+    documents: NotRequired[list[str]]
+    tasks: NotRequired[list[str]]
+    id: int
+    n_open: int
 
 
 class Hints(TypedDict):
@@ -776,7 +774,7 @@ class Log(TypedDict):
     id: int
     action: str
     actor: str | None
-    details: dict[str, Any]
+    details: Any
     can_undo: bool
     is_undone: bool
     created_at: str
@@ -795,6 +793,7 @@ class Member(TypedDict):
     id: int
     user: str
     role: "RoleEnum"
+    quota: int | None
     since: str
 
 
@@ -852,6 +851,8 @@ class NewProject(TypedDict):
     shows_suggestions: NotRequired[bool]
     accepts_on_submit: NotRequired[bool]
     shows_working_styles: NotRequired[bool]
+    check_share: NotRequired[int]
+    hides_names: NotRequired[bool]
 
 
 NewTaskBodyKindEnum = Literal["spans", "tags", "classes", "multiclasses", "tree", "relations"]
@@ -866,7 +867,6 @@ class NewTask(TypedDict):
     parent: NotRequired[str]
     open: NotRequired[bool]
     nested: NotRequired[bool]
-    document: NotRequired[bool]
     pairs: NotRequired[dict[str, list[list[str]]]]
     guidelines: NotRequired[str]
     target: NotRequired[float | None]
@@ -898,13 +898,6 @@ class OneSuggestion(TypedDict):
     task: str
     value: Any
     confidence: NotRequired[float]
-
-
-class OtherLabel(TypedDict):
-    """A class that the model takes for possible besides."""
-
-    value: str
-    confidence: float
 
 
 OutcomeEnum = Literal["answered", "corrected", "left_out", "closed"]
@@ -952,6 +945,13 @@ class LabelChanges(TypedDict):
     is_retired: NotRequired[bool]
 
 
+class PatchedMemberBodyRequest(TypedDict):
+    """What to change about a member."""
+
+    role: NotRequired["RoleEnum"]
+    quota: NotRequired[int | None]
+
+
 class ProjectChanges(TypedDict):
     """What is to be changed about a project."""
 
@@ -965,12 +965,8 @@ class ProjectChanges(TypedDict):
     shows_suggestions: NotRequired[bool]
     accepts_on_submit: NotRequired[bool]
     shows_working_styles: NotRequired[bool]
-
-
-class Role(TypedDict):
-    """What a person may do in a project."""
-
-    role: NotRequired["RoleEnum"]
+    check_share: NotRequired[int]
+    hides_names: NotRequired[bool]
 
 
 class TaskChanges(TypedDict):
@@ -1079,7 +1075,7 @@ class PredictedAnswer(TypedDict):
 
     value: Any
     confidence: float
-    items: list["SuggestedItem"]
+    items: list[Any]
 
 
 class PredictedSentence(TypedDict):
@@ -1176,6 +1172,8 @@ class Project(TypedDict):
     shows_suggestions: bool
     accepts_on_submit: bool
     shows_working_styles: bool
+    check_share: int
+    hides_names: bool
 
 
 class ProjectRow(TypedDict):
@@ -1195,21 +1193,6 @@ class ProjectRowPage(TypedDict):
 
 
 ProjectState = Literal["active", "paused", "archived"]
-
-
-class Reason(TypedDict):
-    """Why a sentence is asked for, in numbers; empty before the first round."""
-
-    source: NotRequired[str]
-    why: NotRequired[str]
-    place: NotRequired[int]
-    strategy: NotRequired[str]
-    tasks: NotRequired[dict[str, "TaskReason"]]
-    frontier: NotRequired[int | None]
-    value: NotRequired[float | None]
-    cost: NotRequired[float | None]
-    value_per_cost: NotRequired[float | None]
-    covers: NotRequired[list["CoveredCell"]]
 
 
 class Renewed(TypedDict):
@@ -1309,7 +1292,6 @@ class RoundSettings(TypedDict):
     policy: NotRequired["PolicyEnum"]
     label_smoothing: NotRequired[float]
     frozen_layers: NotRequired[int]
-    lora_rank: NotRequired[int]
     epochs: NotRequired[int]
     learning_rate: NotRequired[float]
     head_factor: NotRequired[float]
@@ -1345,7 +1327,6 @@ class RoundSettings(TypedDict):
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
     test_size: NotRequired[int]
-    splits_documents: NotRequired[bool]
     seed: NotRequired[int]
     next_at_percent: NotRequired[float]
 
@@ -1361,7 +1342,6 @@ class RoundSettingsRequest(TypedDict):
     policy: NotRequired["PolicyEnum"]
     label_smoothing: NotRequired[float]
     frozen_layers: NotRequired[int]
-    lora_rank: NotRequired[int]
     epochs: NotRequired[int]
     learning_rate: NotRequired[float]
     head_factor: NotRequired[float]
@@ -1397,7 +1377,6 @@ class RoundSettingsRequest(TypedDict):
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
     test_size: NotRequired[int]
-    splits_documents: NotRequired[bool]
     seed: NotRequired[int]
     next_at_percent: NotRequired[float]
 
@@ -1490,6 +1469,15 @@ class Share(TypedDict):
     high: float
 
 
+class SharedScore(TypedDict):
+    """Agreement with a 95 % interval; null below ten comparisons."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
 SkipBodyKindEnum = Literal["not_a_sentence", "wrong_language", "broken", "unclear", "other"]
 
 
@@ -1578,7 +1566,7 @@ class Style(TypedDict):
     number: int
     share: float
     mean_length: float
-    marks: list[list[str | float]]
+    marks: list[list[Any]]
     typical: list["Typical"]
 
 
@@ -1661,14 +1649,6 @@ class SubmittedSentence(TypedDict):
     text: str
 
 
-class SuggestedItem(TypedDict):
-    """One item of a suggested answer."""
-
-    value: Any
-    confidence: float
-    others: NotRequired[list["OtherLabel"]]
-
-
 class SuggestionCounts(TypedDict):
     """What became of suggestions."""
 
@@ -1692,18 +1672,12 @@ class SuggestionCountsRequest(TypedDict):
     source: NotRequired[str]
 
 
-class SuggestionDetails(TypedDict):
-    """What a model says of each item; empty for suggestions from outside."""
-
-    items: NotRequired[list["SuggestedItem"]]
-
-
 class Suggestion(TypedDict):
     """A machine's answer to a task, and whose it is."""
 
     value: Any
     confidence: float | None
-    details: "SuggestionDetails"
+    details: dict[str, Any]
     source: str
 
 
@@ -1773,9 +1747,9 @@ class TaskForecast(TypedDict):
 class TaskHints(TypedDict):
     """What earlier answers to a task say about a sentence."""
 
-    words: NotRequired[list[list[int | dict[str, int]]]]
+    words: NotRequired[list[Any]]
     sentence: NotRequired[dict[str, int]]
-    heads: NotRequired[list[list[list[int | str]]]]
+    heads: NotRequired[list[list[Any]]]
 
 
 class Task(TypedDict):
@@ -1785,7 +1759,6 @@ class Task(TypedDict):
     name: str
     kind: str
     parent: str | None
-    is_document: bool
     is_nested: bool
     is_open: bool
     is_hidden: bool
@@ -1798,13 +1771,27 @@ class Task(TypedDict):
 TaskNeedEnum = Literal["equal", "error"]
 
 
-class TaskReason(TypedDict):
-    """How sure the model is of one task on a sentence, and its rank among the open ones."""
+class TeamMember(TypedDict):
+    """What is known of a person's work."""
 
-    confidence: float
-    rank: int
-    of: int
-    is_asked: bool
+    name: str
+    n: int
+    n_skipped: int
+    minutes: float
+    median_seconds: float | None
+    last_at: str
+    others: "SharedScore | None"
+    checks: "SharedScore | None"
+    decided: "SharedScore | None"
+    votes: dict[str, "Vote"]
+    weeks: list[list[Any]]
+    agreement_weeks: dict[str, list[list[Any]]]
+
+
+class Team(TypedDict):
+    """The people of a project, as of the last report."""
+
+    people: list["TeamMember"]
 
 
 class TokenBodyRequest(TypedDict):
@@ -1885,6 +1872,15 @@ class Version(TypedDict):
     person: str
     at: str
     is_current: bool
+
+
+class Vote(TypedDict):
+    """What a person's vote on a task counts."""
+
+    weight: float
+    accuracy: float
+    n_units: int
+    mistakes: list[list[Any]]
 
 
 class PeopleQuery(TypedDict):
@@ -2135,6 +2131,24 @@ class Operations(Transport):
         """Compute it again; the body may give settings."""
         return self._json("POST", f"projects/{project_id}/forecast/")
 
+    def groups(self, project_id: int) -> "GroupList":
+        """Return the groups of a project, with what is theirs."""
+        return self._json("GET", f"projects/{project_id}/groups/", may_repeat=True)
+
+    def create_group(self, project_id: int, **body: Unpack[GroupBodyRequest]) -> "Group":
+        """Make a group; what is asked now is divided anew."""
+        return self._json("POST", f"projects/{project_id}/groups/", body)
+
+    def replace_group(
+        self, project_id: int, group_id: int, **body: Unpack[GroupBodyRequest]
+    ) -> "Group":
+        """Change a group; what is asked now is divided anew."""
+        return self._json("PUT", f"projects/{project_id}/groups/{group_id}/", body, may_repeat=True)
+
+    def delete_group(self, project_id: int, group_id: int) -> None:
+        """End a group; its work is everybody's again."""
+        return self._json("DELETE", f"projects/{project_id}/groups/{group_id}/", may_repeat=True)
+
     def history(self, project_id: int, **query: Unpack[HistoryQuery]) -> Iterator["Submission"]:
         """Return one's own submissions, newest first; the first page also has what was skipped."""
         return self._pages(f"projects/{project_id}/history/", query)
@@ -2171,8 +2185,10 @@ class Operations(Transport):
         """Return the people of a project."""
         return self._pages(f"projects/{project_id}/members/", query)
 
-    def change_member(self, project_id: int, membership_id: int, **body: Unpack[Role]) -> "Member":
-        """Give a member another role."""
+    def change_member(
+        self, project_id: int, membership_id: int, **body: Unpack[PatchedMemberBodyRequest]
+    ) -> "Member":
+        """Give a member another role or quota."""
         return self._json(
             "PATCH", f"projects/{project_id}/members/{membership_id}/", body, may_repeat=True
         )
@@ -2367,6 +2383,10 @@ class Operations(Transport):
         return self._json(
             "POST", f"projects/{project_id}/tasks/{task_id}/labels/{label_id}/merge/", body
         )
+
+    def team(self, project_id: int) -> "Team":
+        """Return pace, agreement and weights of votes, as the last report found them."""
+        return self._json("GET", f"projects/{project_id}/team/", may_repeat=True)
 
     def working_styles(self, project_id: int) -> "StylesAnswer":
         """Return what is stored, its age, and the job that computes it again."""

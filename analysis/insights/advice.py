@@ -8,7 +8,7 @@ from annotation.bridge import as_example, task_specs
 from annotation.errors import InvalidInput, Problem
 from annotation.jobs.insights import InsightKind, register_insight
 from annotation.jobs.kinds import Progress
-from annotation.models import Annotation, Gold, Project, Role
+from annotation.models import Annotation, Gold, Job, Project, Role
 from annotation.rounds.data import labelled_sentences
 from annotation.rounds.settings import default_settings
 from config.home import home
@@ -112,6 +112,7 @@ ADVICE = register_insight(
         settings=AdviceSettings,
         check=_check,
         role=Role.OWNER,
+        job=Job.Kind.RESEARCH,
         page="advice",
         place="rounds",
     )

@@ -5,7 +5,7 @@ from typing import Any
 from annotation.errors import Refused
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight
 from annotation.jobs.kinds import Progress
-from annotation.models import Project, Role, Submission
+from annotation.models import Job, Project, Role, Submission
 
 NEWEST = 2000  # answers that are described
 
@@ -48,6 +48,7 @@ WORKING_STYLES = register_insight(
         check=_check,
         is_wanted=lambda project: project.shows_working_styles,
         role=Role.OWNER,
+        job=Job.Kind.RESEARCH,
         page="working-styles",
         place="settings",
     )

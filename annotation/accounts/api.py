@@ -1,5 +1,7 @@
 """Members, invitations and a person's own API tokens."""
 
+from typing import Any
+
 from django.urls import reverse
 from django.utils import timezone
 from rest_framework import serializers as s
@@ -21,7 +23,14 @@ from annotation.accounts.services import (
     withdraw_token,
 )
 from annotation.errors import NotFound
-from annotation.models import ApiToken, Membership, Role
+from annotation.models import ApiToken, Membership, Project, Role, WorkGroup
+from annotation.queue.groups import (
+    delete_group,
+    find_group,
+    group_rows,
+    save_group,
+    set_quota,
+)
 from annotation.web.lists import page_of
 from annotation.web.serializers import (
     CHANGES,
@@ -45,6 +54,9 @@ class MemberMessage(Message):
     id = s.IntegerField(source="pk")
     user = s.CharField(source="user.username")
     role = s.ChoiceField(Role.values)
+    quota = s.IntegerField(
+        allow_null=True, help_text="Sentences of a round that they answer at most."
+    )
     since = s.DateTimeField(source="created_at")
 
 
@@ -68,16 +80,30 @@ class RoleBody(Message):
     role = NameField(Role.values)
 
 
+class MemberBody(Message):
+    """What to change about a member."""
+
+    role = NameField(Role.values, required=False)
+    quota = WholeNumberField(
+        required=False, allow_null=True, min_value=0, max_value=1_000_000,
+        help_text="Sentences of a round that they answer at most; null: no limit.",
+    )  # fmt: skip
+
+
 class MemberView(APIView):
     """A member."""
 
-    @documented(tag="people", body=RoleBody, answers={200: MemberMessage}, errors=CHANGES)
+    @documented(tag="people", body=MemberBody, answers={200: MemberMessage}, errors=CHANGES)
     def patch(self, request: Request, project_id: int, membership_id: int) -> Response:
-        """Give a member another role."""
+        """Give a member another role or quota."""
         membership = _get_member(request, project_id, membership_id)
-        body = RoleBody.read(request.data)
-        changed = change_role(membership=membership, role=Role(body["role"]), actor=request.user)
-        return Response(MemberMessage.render(changed))
+        body = MemberBody.read(request.data)
+        if "role" in body:
+            role = Role(body["role"])
+            membership = change_role(membership=membership, role=role, actor=request.user)
+        if "quota" in body:
+            set_quota(membership=membership, quota=body["quota"], actor=request.user)
+        return Response(MemberMessage.render(membership))
 
     @documented(tag="people", answers={204: None}, errors=(401, 403, 404, 409))
     def delete(self, request: Request, project_id: int, membership_id: int) -> Response:
@@ -85,6 +111,73 @@ class MemberView(APIView):
         membership = _get_member(request, project_id, membership_id)
         remove_member(membership=membership, actor=request.user)
         return Response(status=204)
+
+
+class GroupBody(Message):
+    """A group of people and the part of the work that is theirs; an empty list limits nothing."""
+
+    name = TextField(max_length=60)
+    people = s.ListField(child=s.CharField(max_length=150), max_length=1000)
+    corpora = s.ListField(child=s.CharField(max_length=200), default=list, max_length=1000)
+    languages = s.ListField(child=s.CharField(max_length=16), default=list, max_length=1000)
+    documents = s.ListField(child=s.CharField(max_length=200), default=list, max_length=1000)
+    tasks = s.ListField(child=s.CharField(max_length=60), default=list, max_length=1000)
+
+
+class GroupMessage(GroupBody):
+    """A group of people."""
+
+    id = s.IntegerField()
+    n_open = s.IntegerField(help_text="Asks that wait for its people alone.")
+
+
+class GroupList(Message):
+    """All groups of a project."""
+
+    results = GroupMessage(many=True)
+
+
+class GroupsView(APIView):
+    """Groups of people."""
+
+    @documented(tag="people", answers={200: GroupList}, errors=READS)
+    def get(self, request: Request, project_id: int) -> Response:
+        """Return the groups of a project, with what is theirs."""
+        project = get_project(request.user, project_id)
+        return Response(GroupList.render({"results": group_rows(project)}))
+
+    @documented(tag="people", body=GroupBody, answers={201: GroupMessage}, errors=CHANGES)
+    def post(self, request: Request, project_id: int) -> Response:
+        """Make a group; what is asked now is divided anew."""
+        project = get_project(request.user, project_id, at_least=Role.OWNER)
+        body = GroupBody.read(request.data)
+        group = save_group(project=project, actor=request.user, **body)
+        return Response(_group_message(project, group), status=201)
+
+
+class GroupView(APIView):
+    """A group of people."""
+
+    @documented(tag="people", body=GroupBody, answers={200: GroupMessage}, errors=CHANGES)
+    def put(self, request: Request, project_id: int, group_id: int) -> Response:
+        """Change a group; what is asked now is divided anew."""
+        project = get_project(request.user, project_id, at_least=Role.OWNER)
+        group = find_group(project, group_id)
+        body = GroupBody.read(request.data)
+        save_group(project=project, group=group, actor=request.user, **body)
+        return Response(_group_message(project, group))
+
+    @documented(tag="people", answers={204: None}, errors=(401, 403, 404))
+    def delete(self, request: Request, project_id: int, group_id: int) -> Response:
+        """End a group; its work is everybody's again."""
+        project = get_project(request.user, project_id, at_least=Role.OWNER)
+        delete_group(group=find_group(project, group_id), actor=request.user)
+        return Response(status=204)
+
+
+def _group_message(project: Project, group: WorkGroup) -> Any:
+    row = next(row for row in group_rows(project) if row["id"] == group.pk)
+    return GroupMessage.render(row)
 
 
 class InvitationBody(RoleBody):

@@ -216,6 +216,11 @@ def measure_agreement(
     )
 
 
+def ratio_score(sums: Ratio, *, seed: int = 0) -> Score:
+    """Return a ratio with its bootstrap interval over what it was summed over."""
+    return _score(sums.values(_weights(len(sums.common), np.random.default_rng(seed))))
+
+
 def _weights(n: int, rng: np.random.Generator) -> np.ndarray:
     """Return all sentences once in the first row, and resamples of them in the others."""
     n_resamples = N_RESAMPLES if n >= 2 else 0

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.adjudication.people import vote_weights
 from annotation.bridge import task_specs
 from annotation.models import Annotation, Gold, Project
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -44,12 +45,13 @@ def final_answers(
     """Return the final answers by sentence and task name; sentences without any are absent.
 
     ``sentences`` are ids, all of the project's unless given; hidden tasks count only where they
-    are named in ``tasks``.
+    are named in ``tasks``. Votes weigh what is stored of people, unless ``weights`` says otherwise.
     """
     chosen = task_specs(project) if tasks is None else tasks
+    weights = vote_weights(project) if weights is None else weights
     found: dict[int, dict[str, FinalAnswer]] = {}
     for part in _chunks(sentences):
-        found |= _decide(_Rows(chosen, part), chosen, weights or {})
+        found |= _decide(_Rows(chosen, part), chosen, weights)
     return found
 
 

@@ -41,6 +41,7 @@ class InsightKind:
     is_wanted: Callable[[Project], bool] = lambda project: False  # computed again after a round
     role: Role = Role.OWNER  # who may ask for it
     page: str = "overview"  # name of the address that shows it
+    job: str = Job.Kind.INSIGHT  # the kind of job that computes it, which says in which lane
     place: str = ""  # the page of this app that links to it: "rounds", "settings" or "overview"
 
 
@@ -121,7 +122,7 @@ def start_insight(
             raise Conflict(f"{kind.title}: this is being computed already.")
         return enqueue_job(
             project=project,
-            kind=Job.Kind.INSIGHT,
+            kind=kind.job,
             arguments={"insight": name, "settings": values, "only_if_old": only_if_old},
             created_by=created_by,
         )
@@ -187,4 +188,4 @@ def inputs_hash(kind: InsightKind, project: Project, settings: Mapping[str, Any]
 
 
 def _jobs(project: Project, name: str) -> Any:
-    return project.jobs.filter(kind=Job.Kind.INSIGHT, arguments__insight=name)
+    return project.jobs.filter(kind=get_insight(name).job, arguments__insight=name)

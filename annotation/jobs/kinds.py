@@ -17,8 +17,10 @@ from mtl_engine.errors import UnknownName
 
 Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
 
-TRAINING, FILES = "training", "files"
-LANES = (TRAINING, FILES)  # what needs a model, and what does not and never waits for one
+TRAINING, FILES, RESEARCH = "training", "files", "research"
+LANES = (TRAINING, FILES, RESEARCH)
+# Rounds and what they need; what needs no model and never waits for one; studies and advice, which
+# may train for hours and hold nobody up.
 
 
 @dataclass(frozen=True)

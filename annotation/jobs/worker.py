@@ -21,13 +21,14 @@ from django.utils.crypto import get_random_string
 
 from annotation.errors import Refused
 from annotation.jobs import services
-from annotation.jobs.kinds import FILES, Progress, keep_up, run_kind
+from annotation.jobs.kinds import FILES, RESEARCH, Progress, keep_up, run_kind
 from annotation.models import Job
 from config.home import home
 from mtl_engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
 REPORT_SECONDS = 1.0
+NICENESS = 10  # of a worker that does research
 EXIT_TOO_LONG = 75  # a temporary failure: whoever supervises starts another worker
 _stopping = threading.Event()
 
@@ -232,6 +233,8 @@ def be_considerate() -> None:
 def run_worker(*, batch: bool = False, lane: str = "") -> None:
     """Run a worker in this process until it is told to stop."""
     worker = JobWorker(batch=batch, lane=lane)
+    if lane == RESEARCH:
+        os.nice(NICENESS)  # rounds and annotators come first
     if lane != FILES:  # whose jobs need no torch
         worker.take_device()
     logger.info("worker %s takes %s jobs: %s", worker.name, lane or "all", worker.machine)

@@ -2,6 +2,7 @@
 
 from annotation.models.access import (
     ApiToken,
+    Assignment,
     Identity,
     Invitation,
     Membership,
@@ -10,6 +11,8 @@ from annotation.models.access import (
     SecondStep,
     SignInAttempt,
     SignInLink,
+    WorkGroup,
+    WorkGroupMember,
 )
 from annotation.models.answers import (
     Annotation,
@@ -29,6 +32,7 @@ __all__ = [
     "AnnotationVersion",
     "ApiToken",
     "Ask",
+    "Assignment",
     "Corpus",
     "Flag",
     "Gold",
@@ -55,5 +59,7 @@ __all__ = [
     "Submission",
     "Suggestion",
     "Task",
+    "WorkGroup",
+    "WorkGroupMember",
     "Worker",
 ]

@@ -1,7 +1,7 @@
 from django.conf import settings
 from django.db import models
 
-from annotation.models.project import Project
+from annotation.models.project import Corpus, Project, Task
 
 
 class Role(models.TextChoices):
@@ -23,12 +23,52 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
     )
     role = models.CharField(max_length=10, choices=Role)
+    quota = models.PositiveIntegerField(null=True)  # most sentences of a round; empty: no limit
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="one_role_a_project")
         ]
+
+
+class WorkGroup(models.Model):
+    """People of a project to whom a part of the work is assigned."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="groups")
+    name = models.CharField(max_length=60)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="group_name_once_a_project")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class WorkGroupMember(models.Model):
+    """A person in a group."""
+
+    group = models.ForeignKey(
+        WorkGroup, on_delete=models.CASCADE, related_name="members", db_index=False
+    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["group", "user"], name="once_in_a_group")]
+
+
+class Assignment(models.Model):
+    """One thing that a group is limited to: a corpus, a language, a document, or a task."""
+
+    group = models.ForeignKey(WorkGroup, on_delete=models.CASCADE, related_name="assignments")
+    corpus = models.ForeignKey(Corpus, null=True, on_delete=models.CASCADE, related_name="+")
+    task = models.ForeignKey(Task, null=True, on_delete=models.CASCADE, related_name="+")
+    language = models.CharField(max_length=16, blank=True)
+    document = models.CharField(max_length=200, blank=True)
 
 
 class Invitation(models.Model):

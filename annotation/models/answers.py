@@ -59,6 +59,7 @@ class Gold(models.Model):
         IMPORTED = "imported"
         ADJUDICATED = "adjudicated"
         AGREED = "agreed"
+        MAJORITY = "majority"  # a curator let the votes decide
         REVIEWED = "reviewed"  # a curator looked at a single answer and kept or corrected it
 
     sentence = models.ForeignKey(

@@ -21,6 +21,8 @@ class Job(models.Model):
         EXPORT = "export"
         ROUND = "round"
         INSIGHT = "insight"
+        REPORT = "report"  # an insight that needs no model
+        RESEARCH = "research"  # an insight that trains for long
         PREDICT = "predict"
         SUGGEST = "suggest"
 

@@ -121,6 +121,19 @@ class Project(models.Model):
         help="Curators see how people work, as mixtures of shared habits. Tell your annotators "
         "before you switch this on.",
     )
+    check_share = described(
+        models.PositiveSmallIntegerField(default=0, db_default=0),
+        title="Gold checks, per cent",
+        help="So many of a hundred sentences that people get have a known answer. Nobody sees "
+        "which; the page People says how often each person agrees with them. 0: none.",
+        low=0,
+        high=50,
+    )
+    hides_names = described(
+        models.BooleanField(default=True, db_default=True),
+        title="Adjudicate without names",
+        help="Curators see who gave which answer only after they have decided.",
+    )
     round_defaults = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE, db_default="active")
     created_by = models.ForeignKey(

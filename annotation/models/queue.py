@@ -2,6 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models.access import WorkGroup
 from annotation.models.project import Project, Sentence
 from annotation.models.round import Round
 
@@ -49,6 +50,10 @@ class Ask(models.Model):
     is_open = models.BooleanField(default=True)  # wants answers while its queue is current
     is_random = models.BooleanField(default=False)  # drawn by chance, not by the strategy
     is_blind = models.BooleanField(default=False)  # shown without suggestions
+    is_check = models.BooleanField(default=False, db_default=False)  # its answer is known: gold
+    group = models.ForeignKey(  # whose work it is; empty: anybody's
+        WorkGroup, null=True, on_delete=models.RESTRICT, related_name="asks", db_index=False
+    )
     reason = models.JSONField(default=dict)  # {"why": plain words, ...}
     confidences = models.JSONField(default=dict)  # {task name: confidence}
     predicted_seconds = models.FloatField(null=True)
@@ -56,7 +61,14 @@ class Ask(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["queue", "rank"], name="rank_once_a_queue"),
-            models.UniqueConstraint(fields=["sentence", "queue"], name="sentence_once_a_queue"),
+            models.UniqueConstraint(
+                fields=["sentence", "queue"],
+                condition=Q(group=None),
+                name="sentence_once_a_queue",
+            ),
+            models.UniqueConstraint(
+                fields=["sentence", "queue", "group"], name="sentence_once_a_group"
+            ),
             models.CheckConstraint(condition=Q(overlap__gte=1), name="ask_overlap_from_1"),
             models.CheckConstraint(
                 condition=Q(n_answers__lte=F("overlap") - F("n_leases")),

@@ -166,7 +166,7 @@ def _ask_more_or_fewer_people(project: Project) -> None:
     if queue is None or (queue.round is not None and queue.round.config.get("overlap")):
         return
     Queue.objects.filter(pk=queue.pk).update(overlap=project.overlap)
-    asks = Ask.objects.filter(queue=queue)
+    asks = Ask.objects.filter(queue=queue, is_check=False)
     asks.update(overlap=Greatest(Value(project.overlap), F("n_answers") + F("n_leases")))
     asks.filter(n_answers__gte=F("overlap")).update(is_open=False)
     wanting = asks.filter(sentence__left_out="", n_answers__lt=F("overlap"))

@@ -1,6 +1,7 @@
 """Filling the queue: the asks of a round, or every sentence of a project without rounds."""
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -8,11 +9,12 @@ from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Ask, Gold, Lease, Project, Queue, Round, Sentence, Task
+from annotation.queue.groups import Division, linked_by, parents_of
 
 CHUNK = 5_000  # asks written in one transaction: others write in between
 ORDERS = ("import", "random", "cover")
@@ -88,9 +90,20 @@ def ask_everything(
 def refill(*, project: Project, now: datetime) -> bool:
     """Add sentences to the queue of a project without rounds; return whether there were any."""
     queue = Queue.objects.filter(project=project, is_current=True).first()
-    if queue is None or queue.round_id is not None or _last_rank(queue) % AT_A_TIME:
+    if queue is None or queue.round_id is not None or _is_exhausted(queue):
         return False
     return ask_everything(project=project, order="cover", now=now) > 0
+
+
+def _is_exhausted(queue: Queue) -> bool:
+    """Return whether the last sentences that were added were fewer than there was room for.
+
+    Checks and sentences that are asked about in parts have ranks of their own: then we look.
+    """
+    is_plain = not queue.asks.filter(Q(is_check=True) | Q(group__isnull=False)).exists()
+    if is_plain:
+        return bool(_last_rank(queue) % AT_A_TIME)
+    return next(_unasked(queue, "import", 0), None) is None
 
 
 def append_asks(queue: Queue, rows: Iterable[AskRow]) -> int:
@@ -98,8 +111,7 @@ def append_asks(queue: Queue, rows: Iterable[AskRow]) -> int:
 
     Sentences that the queue asks about already are left out.
     """
-    tasks = Task.objects.filter(project=queue.project_id).values_list("name", "parent__name")
-    parents: dict[str, str | None] = dict(tasks)  # task -> the spans task that it links
+    parents = parents_of(queue.project)
     before = queue.n_asks
     rest = iter(rows)
     while chunk := list(islice(rest, CHUNK)):
@@ -210,14 +222,17 @@ def _append_chunk(queue: Queue, chunk: Sequence[AskRow], parents: Mapping[str, s
     asked = Ask.objects.filter(queue=queue, sentence__in=[row.sentence_id for row in chunk])
     known = set(asked.values_list("sentence_id", flat=True))
     new = [row for row in chunk if row.sentence_id not in known]
-    _carry_over_skips(queue, Ask.objects.bulk_create(_as_asks(queue, new, parents)))
-    queue.n_asks += len(new)
+    made = Ask.objects.bulk_create(_as_asks(queue, new, parents))
+    _carry_over_skips(queue, made)
+    queue.n_asks += len(made)
     queue.save(update_fields=["n_asks"])
 
 
 def _carry_over_skips(queue: Queue, asks: Sequence[Ask]) -> None:
     """Mark new asks as skipped by those who skipped their sentences in earlier queues."""
-    by_sentence = {ask.sentence_id: ask for ask in asks}
+    by_sentence: dict[int, list[Ask]] = defaultdict(list)
+    for ask in asks:
+        by_sentence[ask.sentence_id].append(ask)
     earlier = Lease.objects.filter(
         project=queue.project_id, state=Lease.State.SKIPPED, ask__sentence__in=list(by_sentence)
     )
@@ -226,7 +241,7 @@ def _carry_over_skips(queue: Queue, asks: Sequence[Ask]) -> None:
         last[lease.ask.sentence_id, lease.annotator_id] = lease
     Lease.objects.bulk_create(
         Lease(
-            ask=by_sentence[sentence],
+            ask=ask,
             project_id=queue.project_id,
             annotator_id=annotator,
             token="",  # never in their hands
@@ -237,21 +252,26 @@ def _carry_over_skips(queue: Queue, asks: Sequence[Ask]) -> None:
             skip_reason=skipped.skip_reason,
         )
         for (sentence, annotator), skipped in last.items()
+        for ask in by_sentence[sentence]
     )
 
 
 def _as_asks(
     queue: Queue, rows: Sequence[AskRow], parents: Mapping[str, str | None]
 ) -> Iterator[Ask]:
-    for rank, row in enumerate(rows, _last_rank(queue) + 1):
-        _check_tasks(row, rank, parents)
-        links = {parents[name] for name in row.tasks} - {None, *row.tasks}
+    division = Division.of(queue.project, [row.sentence_id for row in rows])
+    first = _last_rank(queue) + 1
+    for number, row in enumerate(rows, first):
+        _check_tasks(row, number, parents)
+    parts = ((row, part) for row in rows for part in division.parts(row.sentence_id, row.tasks))
+    for rank, (row, (group, tasks)) in enumerate(parts, first):
         yield Ask(
             queue=queue,
+            group_id=group,
             sentence_id=row.sentence_id,
             rank=rank,
-            tasks=list(row.tasks),
-            given=sorted(links, key=str),
+            tasks=tasks,
+            given=linked_by(tasks, parents),
             overlap=queue.overlap,
             is_random=row.is_random,
             is_blind=row.is_blind,

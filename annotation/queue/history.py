@@ -176,6 +176,7 @@ def _decided_since(rows: list[Submission]) -> set[int]:
         for row in rows
         for task in row.lease.ask.tasks
         if (at := decided.get((row.lease.ask.sentence_id, task))) and at >= row.submitted_at
+        if not row.lease.ask.is_check
     }
 
 
@@ -203,7 +204,8 @@ def describe_document(sentence: Sentence, user: Any) -> dict[str, Any]:
 
 def _states(ids: list[int], user: Any) -> dict[int, str]:
     asked = Ask.objects.filter(sentence__in=ids, queue__is_current=True, is_open=True)
-    gold = Gold.objects.filter(sentence__in=ids)
+    checks = Ask.objects.filter(sentence=OuterRef("sentence"), is_check=True)
+    gold = Gold.objects.filter(~Exists(checks), sentence__in=ids)  # a check looks like the others
     yours = Annotation.objects.filter(sentence__in=ids, author=user)
     return {
         **dict.fromkeys(asked.values_list("sentence_id", flat=True), "asked"),

@@ -9,8 +9,9 @@ from django.db import IntegrityError, transaction
 from annotation.errors import Conflict
 from annotation.models import Ask, Lease, Progress, Project, Submission
 from annotation.queue.asks import refill
+from annotation.queue.checks import claim_check, is_check_due
 from annotation.queue.history import is_adjudicated
-from annotation.queue.selectors import given_spans
+from annotation.queue.selectors import given_spans, next_ask
 from annotation.queue.store import (
     HeldLease,
     QueuePosition,
@@ -77,7 +78,7 @@ def claim_next(*, project: Project, annotator_id: int, now: datetime) -> int | N
         if has_expired:
             return_expired_leases(project_id=project.pk, now=now)
         position = queue_position(project.pk, annotator_id)
-        if position is None:
+        if position is None or position.is_used_up:
             return None
         try:
             claimed = _claim(project, position, annotator_id, now)
@@ -199,7 +200,14 @@ def count_on_ask(held: HeldLease, *, leases: int = 0, answers: int = 0) -> bool:
 def _claim(
     project: Project, position: QueuePosition, annotator_id: int, now: datetime
 ) -> int | None:
-    ask = claim_ask(position=position, annotator_id=annotator_id)
+    ask = None
+    if (
+        project.check_share
+        and is_check_due(project, position, annotator_id)
+        and next_ask(project.pk, annotator_id) is not None  # checks alone are no work
+    ):
+        ask = claim_check(project=project, position=position, annotator_id=annotator_id)
+    ask = ask or claim_ask(position=position, annotator_id=annotator_id)
     if ask is None:
         return None
     lease = Lease(

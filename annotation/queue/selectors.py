@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.accounts.access import visible_projects
 from annotation.errors import NotFound
@@ -17,6 +17,7 @@ from annotation.models import (
     Project,
     Sentence,
     Submission,
+    WorkGroupMember,
 )
 from annotation.models.prepared import Parameter, Prepared
 from annotation.queue.store import QueuePosition, queue_position
@@ -85,7 +86,7 @@ class _Member:
 def next_ask(project_id: int, annotator_id: int) -> int | None:
     """Return the ask that a person would be given next; it is not kept for them."""
     position = queue_position(project_id, annotator_id)
-    if position is None:
+    if position is None or position.is_used_up:
         return None
     free = _asks_left(position, annotator_id, without=Lease.NOT_OFFERED).filter(
         n_answers__lt=F("overlap") - F("n_leases")
@@ -147,6 +148,8 @@ def count_queue(project_id: int, annotator_id: int) -> dict[str, Any]:
     left = position.n_asks - max(position.n_closed, position.n_done + position.n_skipped)
     if left <= EXACT_BELOW:
         left = _asks_left(position, annotator_id).count()
+    if position.quota is not None:
+        left = min(left, max(0, position.quota - position.n_done))
     return {
         "left": left,
         "done": position.n_done,
@@ -229,8 +232,13 @@ def _asks_left(
 ) -> QuerySet[Ask]:
     """Return the open asks of a queue that a person has neither answered nor skipped."""
     finished = Lease.objects.filter(ask=OuterRef("pk"), annotator=annotator_id, state__in=without)
+    own = WorkGroupMember.objects.filter(user=annotator_id).values("group")
     return Ask.objects.filter(
-        ~Exists(finished), queue=position.queue_id, is_open=True, rank__gte=position.first_rank
+        Q(group=None) | Q(group__in=own),
+        ~Exists(finished),
+        queue=position.queue_id,
+        is_open=True,
+        rank__gte=position.first_rank,
     )
 
 

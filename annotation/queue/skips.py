@@ -110,7 +110,10 @@ def take_back(*, sentence: Sentence, actor: Any) -> Sentence:
 def open_again(asks: QuerySet[Ask]) -> int:
     """Open closed asks that lack answers, and let everybody look at their ranks again."""
     wanting = asks.filter(
-        is_open=False, sentence__left_out="", overlap__gt=F("n_answers") + F("n_leases")
+        is_open=False,
+        is_check=False,
+        sentence__left_out="",
+        overlap__gt=F("n_answers") + F("n_leases"),
     )
     first = dict(wanting.values_list("queue_id").annotate(rank=Min("rank")))
     n_opened = Ask.objects.filter(pk__in=wanting.values("pk")).update(is_open=True)

@@ -23,6 +23,11 @@ _NOT_MINE_YET = """
                   AND l.state IN ('submitted', 'skipped', 'reopened', 'later'))"""
 
 
+_FOR_ME = """
+    (a.group_id IS NULL OR a.group_id IN
+        (SELECT m.group_id FROM annotation_workgroupmember m WHERE m.user_id = %(annotator)s))"""
+
+
 def _claim(lock: str) -> str:
     return f"""
         UPDATE annotation_ask SET n_leases = n_leases + 1 WHERE id = (
@@ -30,7 +35,7 @@ def _claim(lock: str) -> str:
             WHERE a.queue_id = %(queue)s AND a.is_open AND a.rank >= %(first_rank)s
               AND a.n_answers + a.n_leases < a.overlap
               AND EXISTS (SELECT 1 FROM annotation_queue q WHERE q.id = %(queue)s AND q.is_current)
-              AND {_NOT_MINE_YET}
+              AND {_FOR_ME} AND {_NOT_MINE_YET}
             ORDER BY a.rank LIMIT 1 {lock})
         RETURNING id, sentence_id, given"""
 
@@ -45,7 +50,7 @@ _CLAIM = {  # by vendor and by whether more than one answer is wanted
 _HOLD = {
     vendor: f"""
         SELECT l.id, l.token, l.state,
-               a.id, a.queue_id, a.is_open, a.n_answers, a.n_leases, a.overlap
+               a.id, a.queue_id, a.is_open, a.n_answers, a.n_leases, a.overlap, a.is_check
         FROM annotation_ask a JOIN annotation_lease l ON l.ask_id = a.id
         WHERE l.id = %(lease)s {lock}"""
     for vendor, lock in (("sqlite", ""), ("postgresql", "FOR NO KEY UPDATE"))
@@ -63,7 +68,7 @@ _TALLY = f"""
         first_rank = COALESCE((
             SELECT a.rank FROM annotation_ask a
             WHERE a.queue_id = %(queue)s AND a.is_open AND a.rank >= p.first_rank
-              AND {_NOT_MINE_YET}
+              AND {_FOR_ME} AND {_NOT_MINE_YET}
             ORDER BY a.rank LIMIT 1), p.first_rank)"""
 
 _POSITION = """
@@ -71,7 +76,9 @@ _POSITION = """
            COALESCE(SUM(p.n_closed), 0), COALESCE(SUM(p.seconds), 0),
            COALESCE(MAX(CASE WHEN p.annotator_id = %(annotator)s THEN p.n_done END), 0),
            COALESCE(MAX(CASE WHEN p.annotator_id = %(annotator)s THEN p.n_skipped END), 0),
-           COALESCE(MAX(CASE WHEN p.annotator_id = %(annotator)s THEN p.first_rank END), 1)
+           COALESCE(MAX(CASE WHEN p.annotator_id = %(annotator)s THEN p.first_rank END), 1),
+           (SELECT m.quota FROM annotation_membership m
+            WHERE m.project_id = %(project)s AND m.user_id = %(annotator)s)
     FROM annotation_queue q LEFT JOIN annotation_progress p ON p.queue_id = q.id
     WHERE q.project_id = %(project)s AND q.is_current GROUP BY q.id"""
 
@@ -109,6 +116,12 @@ class QueuePosition:
     n_done: int  # by this person, as is the rest
     n_skipped: int
     first_rank: int  # nothing is left for them before this
+    quota: int | None  # sentences that they answer of a round at most
+
+    @property
+    def is_used_up(self) -> bool:
+        """Return whether the person has answered as much of this queue as they are to."""
+        return self.quota is not None and self.n_done >= self.quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +137,13 @@ class HeldLease:
     n_answers: int
     n_leases: int
     overlap: int
+    is_check: bool
 
     @property
     def has_room(self) -> bool:
         """Return whether a place of the ask is neither answered nor in somebody's hands."""
-        return bool(self.is_open) and self.n_answers + self.n_leases < self.overlap
+        is_wanted = bool(self.is_open or self.is_check)
+        return is_wanted and self.n_answers + self.n_leases < self.overlap
 
 
 def queue_position(project_id: int, annotator_id: int) -> QueuePosition | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.conf import settings as django_settings
 
+from annotation.adjudication.people import refresh_people
 from annotation.bridge import task_specs
 from annotation.jobs.kinds import Progress
 from annotation.jobs.worker import Parked
@@ -129,6 +130,7 @@ def train_stage(round: Round, workspace: Workspace, progress: Progress) -> Train
     )
     tasks = task_specs(round.project)
     if not workspace.is_whole(EXAMPLES):
+        refresh_people(round.project)  # whose votes count how much
         workspace.save_examples(labelled_data(round.project, tasks))
     data = workspace.examples()
     if not data.can_train:

@@ -1,8 +1,10 @@
 """Small words for templates: numbers as people read them, fields by their names."""
 
 import json
+from datetime import datetime
 
 from django import forms, template
+from django.utils import timezone
 from django.utils.translation import gettext
 
 register = template.Library()
@@ -86,6 +88,24 @@ def signed_points(value: float) -> str:
 def half_width(interval: list[float]) -> str:
     """Return half of what an interval spans: [.70, .80] -> .05."""
     return as_share((interval[1] - interval[0]) / 2)
+
+
+@register.filter
+def since(moment: datetime | None) -> str:
+    """Return how long ago something was, as people say it: just now, 5 min ago, yesterday."""
+    if moment is None:
+        return ""
+    seconds = (timezone.now() - moment).total_seconds()
+    days = (timezone.localdate() - timezone.localdate(moment)).days
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{seconds // 60:.0f} min ago"
+    if days == 0:
+        return f"{seconds // 3600:.0f} h ago"
+    if days == 1:
+        return "yesterday"
+    return f"{days} days ago" if days < 30 else f"{timezone.localdate(moment):%-d %b %Y}"
 
 
 @register.filter

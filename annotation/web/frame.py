@@ -21,6 +21,7 @@ TABS = (
     ("inbox", "Inbox", Role.CURATOR),
     ("adjudicate", "Adjudicate", Role.CURATOR),
     ("review", "Review", Role.CURATOR),
+    ("team", "People", Role.CURATOR),
     ("annotate", "Annotate", Role.ANNOTATOR),
     ("data", "Data", Role.CURATOR),
     ("labels", "Labels", Role.OWNER),

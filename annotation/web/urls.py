@@ -6,6 +6,7 @@ from annotation.accounts import pages as accounts
 from annotation.accounts import sign_in_pages as door
 from annotation.adjudication import inbox_pages as inbox
 from annotation.adjudication import pages as adjudicating
+from annotation.adjudication import people_pages as people
 from annotation.adjudication import review_pages as reviewing
 from annotation.corpora import browse_pages as browsing
 from annotation.corpora import export_pages as exporting
@@ -57,6 +58,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<int:project_id>/dashboard/", rounds.dashboard_data, name="dashboard-data"),
     path("projects/<int:project_id>/standing/", rounds.where_it_stands, name="standing"),
     path("projects/<int:project_id>/adjudicate/", adjudicating.adjudicate, name="adjudicate"),
+    path("projects/<int:project_id>/team/", people.team, name="team"),
+    path("projects/<int:project_id>/team/groups/<int:group_id>/", people.group, name="group"),
+    path("projects/<int:project_id>/team/<int:membership_id>/quota/", people.quota, name="quota"),
     path("projects/<int:project_id>/inbox/", inbox.inbox, name="inbox"),
     path("projects/<int:project_id>/review/", reviewing.review, name="review"),
     path("projects/<int:project_id>/agreement/", adjudicating.agreement, name="agreement"),

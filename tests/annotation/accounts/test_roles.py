@@ -59,6 +59,11 @@ GET    projects/{project_id}/export/                      401      404       403
 GET    projects/{project_id}/members/                     401      404       403     403   200   200
 PATCH  projects/{project_id}/members/{membership_id}/     401      404       403     403   200   200
 DELETE projects/{project_id}/members/{membership_id}/     401      404       403     403   204   204
+GET    projects/{project_id}/groups/                      401      404       403     200   200   200
+POST   projects/{project_id}/groups/                      401      404       403     403   201   201
+PUT    projects/{project_id}/groups/{group_id}/           401      404       403     403   200   200
+DELETE projects/{project_id}/groups/{group_id}/           401      404       403     403   204   204
+GET    projects/{project_id}/team/                        401      404       403     200   200   200
 POST   projects/{project_id}/invitations/                 401      404       403     403   201   201
 GET    projects/{project_id}/rounds/                      401      404       403     200   200   200
 POST   projects/{project_id}/rounds/                      401      404       403     403   201   201
@@ -176,6 +181,7 @@ def world():
         "answer_id": Annotation.objects.filter(task=task).latest("id").pk,
         "person_id": annotator.pk,
         "membership_id": project.memberships.get(user=annotator).pk,
+        "group_id": project.groups.create(name="readers").pk,
         "number": 1,
         "sentence_id": lease["sentence"]["id"],
         "job_id": job.pk,
@@ -198,6 +204,8 @@ def _bodies(lease):
         ("PATCH", "people/{person_id}/"): {"is_active": False},
         ("POST", "projects/{project_id}/answers/{answer_id}/"): {"decision": "kept"},
         ("PATCH", "projects/{project_id}/members/{membership_id}/"): {"role": "curator"},
+        ("POST", "projects/{project_id}/groups/"): {"name": "new", "people": []},
+        ("PUT", "projects/{project_id}/groups/{group_id}/"): {"name": "same", "people": []},
         ("POST", "projects/{project_id}/invitations/"): {"role": "annotator"},
         ("POST", "projects/{project_id}/adjudication/{sentence_id}/"): {"answers": answers},
         ("PUT", "leases/{lease_id}/draft/"): {**held, "draft": {}, "version": 1},

@@ -12,6 +12,7 @@ from analysis.web.urls import urlpatterns as study_pages
 from annotation.accounts.services import invite
 from annotation.jobs.services import enqueue_job
 from annotation.models import Job, Membership, Role, Round
+from annotation.queue.groups import save_group
 from annotation.rounds.settings import RoundSettings
 from annotation.web.urls import urlpatterns
 
@@ -23,14 +24,14 @@ SERVER = {"people", "change-account", "server-log"}  # of admins alone: see test
 FOR_ANNOTATORS = "overview annotate standing"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
-    " rounds round round-status dashboard-data adjudicate review inbox agreement advice"
+    " rounds round round-status dashboard-data adjudicate review inbox agreement advice team"
     " studies study compute-insight"
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task end-task labels new-labels members"
     " change-member"
     " withdraw plan-round cancel-round retry-round round-defaults working-styles log"
-    " delete-corpus delete-sentence delete-answers project-state"
+    " delete-corpus delete-sentence delete-answers project-state group quota"
 )
 ADMIN = "admin"
 FOR_ADMINS = "let-in"
@@ -43,7 +44,7 @@ NEEDED = {
 POSTED = set(
     "cancel-job delete-project end-task new-labels change-member withdraw let-in cancel-round"
     " retry-round compute-insight delete-corpus delete-sentence delete-answers"
-    " project-state".split()
+    " project-state quota".split()
 )
 NO_PAGE = {"standing", "job-progress", "job-file", "round-status", "dashboard-data", "study"}
 RANKS = {Role.ANNOTATOR: 1, Role.CURATOR: 2, Role.OWNER: 3, ADMIN: 4}
@@ -61,6 +62,7 @@ def addresses(harbour, ada, django_user_model):
     failed = Round.objects.create(
         project=harbour, number=1, state="failed", config=RoundSettings().to_dict()
     )
+    group = save_group(project=harbour, name="g", people=["zoe"], actor=ada)
     record = StudyRecord("bandit", "", "bandit", "", "", (), ())
     run_store().keep_study(record)
     study = index_study(run_store(), record)
@@ -76,6 +78,7 @@ def addresses(harbour, ada, django_user_model):
         "number": failed.number,
         "name": "forecast",
         "study_id": study.pk,
+        "group_id": group.pk,
     }
     patterns = {
         pattern.name: pattern.pattern.converters for pattern in (*urlpatterns, *study_pages)
