@@ -1,7 +1,9 @@
 """Adjudicating: the sentence on which people differ most, answers side by side, gold decided."""
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,15 +14,20 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
 from annotation.adjudication.selectors import (
+    Decision,
+    Dispute,
     TaskCase,
     adjudication_case,
+    decisions,
     disputes,
     find_sentence,
     gold_values,
     has_pairs,
     project_agreement,
+    texts_of,
+    without_names,
 )
-from annotation.adjudication.services import decide, settle_agreed
+from annotation.adjudication.services import decide, settle_agreed, settle_by_votes
 from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Project, Role, Sentence
@@ -28,6 +35,8 @@ from annotation.projects.selectors import drawn_tasks
 from annotation.web.frame import render_in_project
 from annotation.web.unstorable_text import read_json
 from mtl_engine.kinds import KINDS
+
+LISTED = 40  # sentences of the list beside the one that is open
 
 MEASURE_WORDS = {
     "accuracy": "the same answer",
@@ -51,16 +60,55 @@ def adjudicate(request: HttpRequest, project_id: int) -> HttpResponse:
     return _show(request, project)
 
 
+@dataclass(frozen=True)
+class Filter:
+    """Which sentences a curator walks."""
+
+    task: str = ""
+    corpus: str = ""
+    is_decided: bool = False
+
+    @classmethod
+    def of(cls, request: HttpRequest, project: Project) -> "Filter":
+        """Return the filter of an address; names that are not there filter nothing."""
+        task, corpus = request.GET.get("task", ""), request.GET.get("corpus", "")
+        return cls(
+            task if project.tasks.filter(name=task).exists() else "",
+            corpus if project.corpora.filter(name=corpus).exists() else "",
+            request.GET.get("show") == "decided",
+        )
+
+    def address(self, sentence_id: int | None = None) -> str:
+        """Return the query of a page with this filter, of one sentence where there is one."""
+        values = {"task": self.task, "corpus": self.corpus, "sentence": sentence_id or ""}
+        if self.is_decided:
+            values["show"] = "decided"
+        return f"?{urlencode({key: value for key, value in values.items() if value})}"
+
+
 def _show(
     request: HttpRequest, project: Project, *, posted: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """Show a sentence to decide; what was posted and refused is there again."""
-    found = disputes(project)
+    """Show a sentence to decide and those around it; what was refused is there again."""
+    chosen = Filter.of(request, project)
+    open_ones = disputes(project, task=chosen.task, corpus=chosen.corpus)
+    decided = decisions(project, task=chosen.task, corpus=chosen.corpus)
+    walked = [d.sentence_id for d in (decided if chosen.is_decided else open_ones)]
     wanted = request.GET.get("sentence", "")
-    sentence_id = _number(wanted) if wanted else (found[0].sentence_id if found else None)
+    sentence_id = _number(wanted) if wanted else next(iter(walked), None)
     if posted:
         sentence_id = _number(request.POST["sentence"])
-    context: dict[str, Any] = {"n_left": len(found), "queue": [d.sentence_id for d in found[:50]]}
+    context: dict[str, Any] = {
+        "n_left": len(open_ones),
+        "n_decided": len(decided),
+        "filter": chosen,
+        "tasks": project.tasks.filter(is_hidden=False),
+        "corpora": project.corpora.order_by("name"),
+        "rows": _listed(chosen, decided if chosen.is_decided else open_ones, sentence_id),
+        "n_more": max(0, len(walked) - LISTED),
+        "skip": _neighbour(chosen, walked, sentence_id),
+        "last": _last_decided(chosen, decided, request.user.get_username(), sentence_id),
+    }
     if sentence_id is not None:
         sentence = find_sentence(project, sentence_id)
         context |= _case_context(
@@ -70,6 +118,7 @@ def _show(
             "posted": posted or {},
             "owner": f"{request.user.get_username()}/{project.pk}",
         }
+        context["decision"] = next((d for d in decided if d.sentence_id == sentence_id), None)
     else:
         context["has_pairs"] = has_pairs(project)
     return render_in_project(
@@ -82,17 +131,59 @@ def _show(
     )
 
 
+def _listed(
+    chosen: Filter, rows: Sequence[Dispute | Decision], current: int | None
+) -> list[dict[str, Any]]:
+    """Return the rows of the list around the sentence that is open."""
+    at = next((i for i, row in enumerate(rows) if row.sentence_id == current), 0)
+    first = max(0, min(at - LISTED // 2, len(rows) - LISTED))
+    shown = rows[first : first + LISTED]
+    texts = texts_of([row.sentence_id for row in shown])
+    return [
+        {
+            "row": row,
+            "text": texts.get(row.sentence_id, ""),
+            "href": chosen.address(row.sentence_id),
+            "is_current": row.sentence_id == current,
+        }
+        for row in shown
+    ]
+
+
+def _neighbour(chosen: Filter, walked: Sequence[int], current: int | None) -> str:
+    """Return the address of the sentence after this one, the first one again at the end."""
+    others = [pk for pk in walked if pk != current]
+    if not others or current is None:
+        return ""
+    after = walked[walked.index(current) + 1 :] if current in walked else walked
+    return chosen.address(after[0] if after else others[0])
+
+
+def _last_decided(
+    chosen: Filter, decided: Sequence[Decision], name: str, current: int | None
+) -> str:
+    """Return the address of what the person decided before this, to look at it again."""
+    own = [d.sentence_id for d in decided if d.decided_by == name]
+    after = own[own.index(current) + 1 :] if current in own else own
+    return chosen.address(after[0]) if after else ""
+
+
 def _store(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen = Filter.of(request, project)
+    if "majority" in request.POST:
+        return _settle(request, project, chosen)
     sentence = find_sentence(project, _number(request.POST.get("sentence", "")))
+    here = f"{request.path}{chosen.address(sentence.pk)}"
     try:
         answers = read_json(request.POST.get("answers", ""))
     except InvalidInput as refusal:
         messages.error(request, str(refusal))
-        return redirect(f"{request.path}?sentence={sentence.pk}")
+        return redirect(here)
     if not isinstance(answers, dict) or not answers:
         messages.error(request, "Decide at least one task.")
-        return redirect(f"{request.path}?sentence={sentence.pk}")
+        return redirect(here)
     settle_agreed(project=project, now=timezone.now())  # links hang on spans that people agree on
+    walked = [d.sentence_id for d in disputes(project, task=chosen.task, corpus=chosen.corpus)]
     try:
         decide(
             project=project,
@@ -104,10 +195,39 @@ def _store(request: HttpRequest, project: Project) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, str(refusal))
         return _show(request, project, posted=answers)
-    messages.success(request, f"{', '.join(answers)} of {sentence.title} is gold.")
+    verb = "is" if len(answers) == 1 else "are"
+    words = f"{', '.join(answers)} of {sentence.title} {verb} gold."
+    messages.success(request, words + _whose(project, sentence, answers))
     if "edit" in request.GET:
         return redirect("sentence", project.pk, sentence.pk)
-    return redirect("adjudicate", project.pk)
+    next_one = _neighbour(replace(chosen, is_decided=False), walked, sentence.pk)
+    return redirect(f"{request.path}{next_one}" if next_one else request.path)
+
+
+def _settle(request: HttpRequest, project: Project, chosen: Filter) -> HttpResponse:
+    settle_agreed(project=project, now=timezone.now())
+    n_settled = settle_by_votes(
+        project=project,
+        decided_by=request.user,
+        now=timezone.now(),
+        task=chosen.task,
+        corpus=chosen.corpus,
+    )
+    answers = "1 answer is" if n_settled == 1 else f"{n_settled:,} answers are"
+    left = len(disputes(project, task=chosen.task, corpus=chosen.corpus))
+    messages.success(request, f"{answers} gold by majority; {left:,} left to decide.")
+    return redirect(f"{request.path}{chosen.address()}")
+
+
+def _whose(project: Project, sentence: Sentence, answers: Mapping[str, Any]) -> str:
+    """Return who had given the answers that were decided for; told only afterwards."""
+    if not project.hides_names:
+        return ""
+    cases = [case for case in adjudication_case(project, sentence) if case.task in answers]
+    agreed = sorted(
+        {p for case in cases for p, value in case.answers.items() if value == answers[case.task]}
+    )
+    return f" So had {', '.join(agreed)} answered." if agreed else ""
 
 
 def for_drawing(
@@ -140,6 +260,9 @@ def _case_context(
     Of a whole sentence every task can be edited, whether or not people differ.
     """
     cases = adjudication_case(project, sentence, is_whole=is_whole)
+    is_open = any(_is_open(case, is_again=False) for case in cases)
+    if project.hides_names and is_open and not is_whole:
+        cases, _ = without_names(cases, seed=sentence.pk)
     people = sorted({person for case in cases for person in case.answers})
     answers: dict[str, dict[str, Any]] = {person: {} for person in people}
     for case in cases:

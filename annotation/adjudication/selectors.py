@@ -1,9 +1,11 @@
 """Where people differ: the sentences to decide, most disagreement first, and one as a case."""
 
 import json
+import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +16,7 @@ from annotation.errors import NotFound
 from annotation.models import Annotation, Gold, Project, Sentence, Suggestion, Task
 from mtl_engine.kinds import KINDS
 
+DECIDED = (Gold.Source.ADJUDICATED, Gold.Source.MAJORITY)
 MOST_SENTENCES = 2000  # newest first: intervals are narrow long before
 NEWEST = 300  # where one number per person is enough
 
@@ -50,16 +53,22 @@ class TaskCase:
     suggestion: Any | None
 
 
-def disputes(project: Project) -> list[Dispute]:
-    """Return the sentences with different answers and no gold, most disagreement first."""
+def disputes(project: Project, *, task: str = "", corpus: str = "") -> list[Dispute]:
+    """Return the sentences with different answers and no gold, most disagreement first.
+
+    With a task, those that differ in it; with a corpus, those of it.
+    """
     tasks = {task.pk: task for task in project.tasks.all()}
     settled = set(
         Gold.objects.filter(sentence__project=project).values_list("sentence_id", "task_id")
     )
     answers: dict[tuple[int, int], list[Any]] = defaultdict(list)
-    for sentence_id, task_id, value in Annotation.objects.filter(
-        sentence__project=project
-    ).values_list("sentence_id", "task_id", "value"):
+    rows = Annotation.objects.filter(sentence__project=project)
+    if corpus:
+        rows = rows.filter(sentence__corpus__name=corpus)
+    if task:
+        rows = rows.filter(task__name=task)
+    for sentence_id, task_id, value in rows.values_list("sentence_id", "task_id", "value"):
         answers[sentence_id, task_id].append(value)
     by_sentence: dict[int, list[tuple[str, float]]] = defaultdict(list)
     for (sentence_id, task_id), given in answers.items():
@@ -72,6 +81,57 @@ def disputes(project: Project) -> list[Dispute]:
         for i, rows in by_sentence.items()
     ]
     return sorted(found, key=lambda dispute: (-dispute.disagreement, dispute.sentence_id))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A sentence that a curator decided on, and who it was."""
+
+    sentence_id: int
+    tasks: tuple[str, ...]
+    decided_by: str
+    decided_at: datetime
+    source: str
+
+
+def decisions(project: Project, *, task: str = "", corpus: str = "") -> list[Decision]:
+    """Return the sentences that curators decided on, the newest first."""
+    rows = Gold.objects.filter(sentence__project=project, source__in=DECIDED)
+    if corpus:
+        rows = rows.filter(sentence__corpus__name=corpus)
+    if task:
+        rows = rows.filter(task__name=task)
+    by_sentence: dict[int, list[Any]] = {}
+    for row in rows.order_by("-updated_at", "-id").values_list(
+        "sentence_id", "task__name", "decided_by__username", "updated_at", "source"
+    ):
+        by_sentence.setdefault(row[0], []).append(row)
+    return [
+        Decision(pk, tuple(r[1] for r in found), found[0][2] or "", found[0][3], found[0][4])
+        for pk, found in by_sentence.items()
+    ]
+
+
+def without_names(cases: Sequence[TaskCase], *, seed: int) -> tuple[list[TaskCase], dict[str, str]]:
+    """Return cases with letters in place of people's names, and who is whom.
+
+    The letters of each sentence are dealt anew, so that nobody is known by theirs.
+    """
+    people = sorted({person for case in cases for person in case.answers})
+    random.Random(seed).shuffle(people)
+    letters = {person: f"Person {chr(ord('A') + i % 26)}" for i, person in enumerate(people)}
+    hidden = [
+        replace(
+            case,
+            answers=dict(sorted((letters[p], value) for p, value in case.answers.items())),
+            differences=tuple(
+                replace(one, people=tuple(sorted(letters[p] for p in one.people)))
+                for one in case.differences
+            ),
+        )
+        for case in cases
+    ]
+    return hidden, letters
 
 
 def disagreement(kind: str, values: list[Any]) -> float:

@@ -2,18 +2,22 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
-from annotation.adjudication.selectors import gold_values
+from annotation.accounts.log import record
+from annotation.adjudication.people import vote_weights
+from annotation.adjudication.selectors import disputes, gold_values
 from annotation.bridge import tasks_by_name
 from annotation.errors import InvalidInput, Problem, unknown_name
 from annotation.models import Annotation, Gold, GoldVersion, Project, Sentence
 from annotation.queue.submissions import checked_answers
-from mtl_engine.kinds import TaskSpec
+from mtl_engine.kinds import KINDS, TaskSpec
+
+FEWEST_VOTES = 3  # of which most can be told
 
 
 @transaction.atomic
@@ -89,6 +93,67 @@ def settle_agreed(*, project: Project, now: datetime) -> int:
         )
     Gold.objects.bulk_create(new, ignore_conflicts=True, batch_size=500)
     return len(new)
+
+
+@transaction.atomic
+def settle_by_votes(
+    *, project: Project, decided_by: Any, now: datetime, task: str = "", corpus: str = ""
+) -> int:
+    """Make gold of what most people say where they differ; return of how many answers.
+
+    Three or more must have answered, and more than half of the weight must stand behind every item:
+    what is tied stays open. Relations follow where their spans are gold.
+    """
+    tasks = tasks_by_name(project.pk)
+    weights = vote_weights(project)
+    open_ones = {
+        found.sentence_id: found.tasks for found in disputes(project, task=task, corpus=corpus)
+    }
+    rows = Annotation.objects.filter(sentence__in=open_ones).order_by("created_at", "id")
+    given: dict[tuple[int, str], list[tuple[int, Any]]] = defaultdict(list)
+    for sentence, name, author, value in rows.values_list(
+        "sentence_id", "task__name", "author_id", "value"
+    ):
+        if name in open_ones[sentence]:
+            given[sentence, name].append((author, value))
+    sentences = Sentence.objects.in_bulk(list(open_ones))
+    n_settled = 0
+    for (sentence_id, name), votes in sorted(
+        given.items(), key=lambda cell: tasks[cell[0][1]].parent is not None
+    ):
+        spans = None
+        if parent := tasks[name].parent:
+            spans = gold_values(sentences[sentence_id]).get(parent)
+            if spans is None:
+                continue
+        own = [weights.get(name, {}).get(author, 1.0) for author, _ in votes]
+        merged = clear_majority(tasks[name].kind, [value for _, value in votes], own, spans)
+        if merged is not None:
+            found, source = sentences[sentence_id], Gold.Source.MAJORITY
+            put_gold(found, tasks[name], merged, source, decided_by, now)
+            n_settled += 1
+    record("gold.majority", project=project, actor=decided_by, n=n_settled, task=task)
+    return n_settled
+
+
+def clear_majority(
+    kind: str, values: Sequence[Any], weights: Sequence[float], parent_spans: Any = None
+) -> Any:
+    """Return what more than half of the weight says item by item, None where that is not clear."""
+    if len(values) < FEWEST_VOTES:
+        return None
+    known = KINDS[kind]
+    merged = known.merge(values, weights, parent_spans=parent_spans)
+    half = sum(weights) / 2
+    votes: dict[Any, float] = defaultdict(float)
+    for value, weight in zip(values, weights, strict=True):
+        for item in set(known.items(value)):
+            votes[item] += weight
+    kept = set(known.items(merged))
+    is_clear = all(votes[item] > half * (1 + 1e-9) for item in kept) and all(
+        weight < half * (1 - 1e-9) for item, weight in votes.items() if item not in kept
+    )
+    return merged if is_clear else None
 
 
 def put_gold(

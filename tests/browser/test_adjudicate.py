@@ -28,7 +28,7 @@ BEN = {
 @pytest.fixture
 def project(person, make_project):
     """A project with one sentence on which two people differ in every task."""
-    made = make_project(person("ada"), tasks=TASKS)
+    made = make_project(person("ada"), tasks=TASKS, hides_names=False)
     store_answers(made, person("ann"), ANN)
     store_answers(made, person("ben"), BEN)
     return made
@@ -109,7 +109,7 @@ def test_relations_are_drawn_on_the_spans_that_they_link(open_page, person, make
 
 
 def test_the_two_who_answered_a_task_are_set_against_each_other(open_page, person, make_project):
-    made = make_project(person("ada"), tasks=TASKS)
+    made = make_project(person("ada"), tasks=TASKS, hides_names=False)
     store_answers(made, person("ann"), {"Topic": "work", "Syntax": ANN["Syntax"]})
     store_answers(made, person("ben"), {"Topic": "travel"})
     store_answers(made, person("cleo"), {"Syntax": BEN["Syntax"]})

@@ -23,7 +23,7 @@ def case(open_page, person, make_project):
     """A function that opens the adjudication of a sentence with two people's answers."""
 
     def case(first, second, tasks=TASKS, **options):
-        project = make_project(person("ada"), tasks=tasks)
+        project = make_project(person("ada"), tasks=tasks, hides_names=False)
         store_answers(project, person("ann"), first)
         store_answers(project, person("ben"), second)
         page = open_page(project.memberships.get().user, **options)

@@ -105,11 +105,26 @@ form.addEventListener("keydown", (event) => {
   if (!field || event.ctrlKey || event.metaKey || event.altKey) return;
   const act = {
     Enter: () => form.requestSubmit(),
-    e: () => edit(cards.get(field.closest("[data-case]").dataset.case)),
+    e: () => edit(cardOf(field)),
+    m: () => cardOf(field).takeMajority(),
     ArrowDown: () => go(field, 1),
     ArrowUp: () => go(field, -1),
   }[event.key];
-  if (act && act() !== false) event.preventDefault();
+  const person = /^[1-9]$/.test(event.key) && Object.keys(cardOf(field).task.answers)[event.key - 1];
+  if (person) cardOf(field).takeAll(person);
+  if (person || (act && act() !== false)) event.preventDefault();
+});
+
+function cardOf(field) {
+  return cards.get(field.closest("[data-case]").dataset.case);
+}
+
+// Skip and back work wherever nobody types.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.target.closest("textarea, select, [data-editor], input:not([type=radio])")) return;
+  const link = { s: "[data-skip]", b: "[data-last]" }[event.key];
+  if (link) document.querySelector(link)?.click();
 });
 
 /** Focus the next or previous difference that is shown; false if there is none. */

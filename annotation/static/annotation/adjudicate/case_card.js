@@ -9,6 +9,7 @@ import {
   groupTitle,
   isOneOf,
   itemWords,
+  majorityOf,
 } from "./choices.js";
 
 export class CaseCard {
@@ -22,6 +23,7 @@ export class CaseCard {
     for (const button of root.querySelectorAll("[data-all-from]")) {
       button.addEventListener("click", () => this.takeAll(button.dataset.allFrom));
     }
+    root.querySelector("[data-majority]")?.addEventListener("click", () => this.takeMajority());
     root.querySelector("[data-edit]").addEventListener("click", () => on.edit(this));
     root.querySelector("[data-back]").addEventListener("click", () => on.back(this));
   }
@@ -56,6 +58,15 @@ export class CaseCard {
     this.on.change();
   }
 
+  /** Choose what most people say, group by group; what is tied stays open. */
+  takeMajority() {
+    for (const group of groupsOf(this.task)) {
+      const choice = majorityOf(this.task, group);
+      if (choice !== undefined) this.#choose(group.key, choice);
+    }
+    this.on.change();
+  }
+
   /** Choose what makes an answer; false where no choices do. */
   take(value) {
     for (const [key, choice] of choicesFor(this.task, value)) this.#choose(key, choice);
@@ -67,7 +78,7 @@ export class CaseCard {
     this.box.hidden = words !== null;
     this.note.parentElement.hidden = words === null;
     this.note.textContent = words ?? "";
-    for (const button of this.root.querySelectorAll("[data-all-from], [data-edit]")) {
+    for (const button of this.root.querySelectorAll("[data-all-from], [data-majority], [data-edit]")) {
       button.hidden = words !== null;
     }
   }

@@ -24,6 +24,17 @@ export function choiceOf(task, { differences }, person) {
   return own ? task.differences.indexOf(own) : "none";
 }
 
+/** The choice for a group that more than half of the people make; undefined where none has. */
+export function majorityOf(task, group) {
+  const people = Object.keys(task.answers);
+  const votes = new Map();
+  for (const person of people) {
+    const choice = choiceOf(task, group, person);
+    votes.set(choice, (votes.get(choice) ?? 0) + 1);
+  }
+  return [...votes].find(([, n]) => n > people.length / 2)?.[0];
+}
+
 /** The choices that make an answer: a map from group to choice, as far as there are such. */
 export function choicesFor(task, value) {
   const units = new Set(unitsOf(task, value).map((unit) => JSON.stringify(unit)));
