@@ -1,7 +1,5 @@
 """Members, invitations and a person's own API tokens."""
 
-from typing import Any
-
 from django.urls import reverse
 from django.utils import timezone
 from rest_framework import serializers as s
@@ -20,17 +18,11 @@ from annotation.accounts.services import (
     create_token,
     invite,
     remove_member,
+    set_quota,
     withdraw_token,
 )
 from annotation.errors import NotFound
-from annotation.models import ApiToken, Membership, Project, Role, WorkGroup
-from annotation.queue.groups import (
-    delete_group,
-    find_group,
-    group_rows,
-    save_group,
-    set_quota,
-)
+from annotation.models import ApiToken, Membership, Role
 from annotation.web.lists import page_of
 from annotation.web.serializers import (
     CHANGES,
@@ -111,73 +103,6 @@ class MemberView(APIView):
         membership = _get_member(request, project_id, membership_id)
         remove_member(membership=membership, actor=request.user)
         return Response(status=204)
-
-
-class GroupBody(Message):
-    """A group of people and the part of the work that is theirs; an empty list limits nothing."""
-
-    name = TextField(max_length=60)
-    people = s.ListField(child=s.CharField(max_length=150), max_length=1000)
-    corpora = s.ListField(child=s.CharField(max_length=200), default=list, max_length=1000)
-    languages = s.ListField(child=s.CharField(max_length=16), default=list, max_length=1000)
-    documents = s.ListField(child=s.CharField(max_length=200), default=list, max_length=1000)
-    tasks = s.ListField(child=s.CharField(max_length=60), default=list, max_length=1000)
-
-
-class GroupMessage(GroupBody):
-    """A group of people."""
-
-    id = s.IntegerField()
-    n_open = s.IntegerField(help_text="Asks that wait for its people alone.")
-
-
-class GroupList(Message):
-    """All groups of a project."""
-
-    results = GroupMessage(many=True)
-
-
-class GroupsView(APIView):
-    """Groups of people."""
-
-    @documented(tag="people", answers={200: GroupList}, errors=READS)
-    def get(self, request: Request, project_id: int) -> Response:
-        """Return the groups of a project, with what is theirs."""
-        project = get_project(request.user, project_id)
-        return Response(GroupList.render({"results": group_rows(project)}))
-
-    @documented(tag="people", body=GroupBody, answers={201: GroupMessage}, errors=CHANGES)
-    def post(self, request: Request, project_id: int) -> Response:
-        """Make a group; what is asked now is divided anew."""
-        project = get_project(request.user, project_id, at_least=Role.OWNER)
-        body = GroupBody.read(request.data)
-        group = save_group(project=project, actor=request.user, **body)
-        return Response(_group_message(project, group), status=201)
-
-
-class GroupView(APIView):
-    """A group of people."""
-
-    @documented(tag="people", body=GroupBody, answers={200: GroupMessage}, errors=CHANGES)
-    def put(self, request: Request, project_id: int, group_id: int) -> Response:
-        """Change a group; what is asked now is divided anew."""
-        project = get_project(request.user, project_id, at_least=Role.OWNER)
-        group = find_group(project, group_id)
-        body = GroupBody.read(request.data)
-        save_group(project=project, group=group, actor=request.user, **body)
-        return Response(_group_message(project, group))
-
-    @documented(tag="people", answers={204: None}, errors=(401, 403, 404))
-    def delete(self, request: Request, project_id: int, group_id: int) -> Response:
-        """End a group; its work is everybody's again."""
-        project = get_project(request.user, project_id, at_least=Role.OWNER)
-        delete_group(group=find_group(project, group_id), actor=request.user)
-        return Response(status=204)
-
-
-def _group_message(project: Project, group: WorkGroup) -> Any:
-    row = next(row for row in group_rows(project) if row["id"] == group.pk)
-    return GroupMessage.render(row)
 
 
 class InvitationBody(RoleBody):

@@ -205,6 +205,21 @@ def create_admin(*, username: str, now: datetime) -> tuple[Any, str]:
     return user, create_sign_in_link(user=user, now=now)
 
 
+@transaction.atomic
+def set_quota(*, membership: Membership, quota: int | None, actor: Any) -> Membership:
+    """Let a member answer so many sentences of a round and no more; nothing lifts the limit."""
+    membership.quota = quota
+    membership.save(update_fields=["quota"])
+    record(
+        "member.quota",
+        project=membership.project,
+        actor=actor,
+        person=membership.user.get_username(),
+        quota=quota,
+    )
+    return membership
+
+
 def may_try_password(*, name: str, address: str, now: datetime) -> bool:
     """Count a guess against the name and the address, and return whether it may be made.
 

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
-from annotation.adjudication.people import stored_people
 from annotation.adjudication.selectors import (
     adjudication_case,
     disputes,
@@ -247,61 +246,3 @@ class SuggestionBiasView(APIView):
         project = get_project(request.user, project_id)
         found = {"tasks": suggestion_bias(project), "sources": measure_sources(project)}
         return Response(BiasList.render(found))
-
-
-class SharedScore(Message):
-    """Agreement with a 95 % interval; null below ten comparisons."""
-
-    value = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(help_text="Comparisons.")
-
-
-class VoteMessage(Message):
-    """What a person's vote on a task counts."""
-
-    weight = serializers.FloatField(help_text="1 is the mean of all people.")
-    accuracy = serializers.FloatField()
-    n_units = serializers.IntegerField()
-    mistakes = serializers.ListField(
-        child=serializers.ListField(), help_text="[true, said, expected times]"
-    )
-
-
-class TeamMember(Message):
-    """What is known of a person's work."""
-
-    name = TEXT()
-    n = serializers.IntegerField(help_text="Sentences answered.")
-    n_skipped = serializers.IntegerField()
-    minutes = serializers.FloatField()
-    median_seconds = serializers.FloatField(allow_null=True)
-    last_at = serializers.DateTimeField()
-    others = SharedScore(allow_null=True, help_text="Agreement with the other people.")
-    checks = SharedScore(allow_null=True, help_text="Agreement with the gold of checks.")
-    decided = SharedScore(allow_null=True, help_text="Agreement with other gold.")
-    votes = serializers.DictField(child=VoteMessage(), help_text="By task.")
-    weeks = serializers.ListField(
-        child=serializers.ListField(), help_text="[Monday, sentences, median seconds]"
-    )
-    agreement_weeks = serializers.DictField(
-        child=serializers.ListField(child=serializers.ListField()),
-        help_text="others, checks, decided: [Monday, agreement, comparisons]",
-    )
-
-
-class TeamMessage(Message):
-    """The people of a project, as of the last report."""
-
-    people = TeamMember(many=True)
-
-
-class TeamView(APIView):
-    """People at work."""
-
-    @documented(tag="people", answers={200: TeamMessage})
-    def get(self, request: Request, project_id: int) -> Response:
-        """Return pace, agreement and weights of votes, as the last report found them."""
-        project = get_project(request.user, project_id)
-        return Response(TeamMessage.render(stored_people(project)))

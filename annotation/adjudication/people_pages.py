@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.accounts.access import get_project
 from annotation.accounts.selectors import members_of
+from annotation.accounts.services import set_quota
 from annotation.adjudication.people import stored_people
 from annotation.errors import Refused
 from annotation.jobs.insights import known_insight
@@ -24,7 +25,6 @@ from annotation.queue.groups import (
     group_rows,
     languages_of,
     save_group,
-    set_quota,
 )
 from annotation.web.errors import show_refusal
 from annotation.web.frame import render_in_project

@@ -189,21 +189,6 @@ def delete_group(*, group: WorkGroup, actor: Any) -> None:
         group.delete()
 
 
-@transaction.atomic
-def set_quota(*, membership: Membership, quota: int | None, actor: Any) -> Membership:
-    """Let a member answer so many sentences of a round and no more; nothing lifts the limit."""
-    membership.quota = quota
-    membership.save(update_fields=["quota"])
-    record(
-        "member.quota",
-        project=membership.project,
-        actor=actor,
-        person=membership.user.get_username(),
-        quota=quota,
-    )
-    return membership
-
-
 def divide_queue(*, project: Project) -> int:
     """Divide the untouched asks of the current queue among the groups; return how many changed."""
     queue = Queue.objects.select_for_update(no_key=True).filter(project=project, is_current=True)

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from annotation.accounts import api as accounts
 from annotation.adjudication import api as adjudication
 from annotation.adjudication import inbox_api as inbox
+from annotation.adjudication import people_api as people
 from annotation.corpora import api as corpora
 from annotation.erasure import api as erasure
 from annotation.jobs import api as jobs
@@ -53,9 +54,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/export/", corpora.ExportView.as_view()),
     path("projects/<key:project_id>/members/", accounts.MembersView.as_view()),
     path("projects/<key:project_id>/members/<key:membership_id>/", accounts.MemberView.as_view()),
-    path("projects/<key:project_id>/groups/", accounts.GroupsView.as_view()),
-    path("projects/<key:project_id>/groups/<key:group_id>/", accounts.GroupView.as_view()),
-    path("projects/<key:project_id>/team/", adjudication.TeamView.as_view()),
+    path("projects/<key:project_id>/groups/", people.GroupsView.as_view()),
+    path("projects/<key:project_id>/groups/<key:group_id>/", people.GroupView.as_view()),
+    path("projects/<key:project_id>/team/", people.TeamView.as_view()),
     path("projects/<key:project_id>/invitations/", accounts.InvitationsView.as_view()),
     path("projects/<key:project_id>/rounds/", rounds.RoundsView.as_view()),
     path("projects/<key:project_id>/rounds/defaults/", rounds.RoundDefaultsView.as_view()),

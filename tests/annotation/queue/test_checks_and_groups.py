@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.accounts.services import set_quota
 from annotation.errors import InvalidInput
 from annotation.models import Ask, Corpus, Gold, Lease, Membership, Queue, Sentence
 from annotation.queue.asks import ask_everything
 from annotation.queue.checks import checked_answers_of, is_check_due
-from annotation.queue.groups import delete_group, divide_queue, group_rows, save_group, set_quota
+from annotation.queue.groups import delete_group, divide_queue, group_rows, save_group
 from annotation.queue.leases import reopen
 from annotation.queue.selectors import count_queue
 from annotation.queue.store import QueuePosition
