@@ -127,7 +127,7 @@ class Ask(TypedDict):
     is_blind: bool
     tasks: list[str]
     why: str
-    reason: dict[str, Any]
+    reason: "Reason"
     confidences: dict[str, float]
     predicted_seconds: float | None
 
@@ -140,6 +140,8 @@ class AskedSentence(TypedDict):
     position: int
     key: str
     document: str
+    is_document: bool
+    language: str
     text: str
     tokens: list[str]
     offsets: list[list[int]]
@@ -291,6 +293,26 @@ class CountsMessage(TypedDict):
     """Counts after something was given back."""
 
     counts: "Counts"
+
+
+class CoveredCell(TypedDict):
+    """What the answer to one task covers of the errors that are expected."""
+
+    task: str
+    share: float
+    is_by_chance: bool
+    features: list["CoveredFeature"]
+
+
+class CoveredFeature(TypedDict):
+    """Words of a sentence, or the whole of it, and what the pool has like them."""
+
+    words: list[str]
+    like: str
+    pool: int
+    labelled: int
+    expected_wrong: float
+    share: float
 
 
 class CurveForecast(TypedDict):
@@ -452,7 +474,17 @@ class ErrorBody(TypedDict):
     code: str
     message: str
     fields: NotRequired[dict[str, list[str]]]
-    details: NotRequired[Any]
+    details: NotRequired["ErrorDetails"]
+
+
+class ErrorDetails(TypedDict):
+    """What a code tells besides: of `lease_lost` the answers, of `stale_draft` the newer draft."""
+
+    yours: NotRequired[dict[str, Any]]
+    current: NotRequired[dict[str, Any]]
+    draft: NotRequired[Any]
+    version: NotRequired[int]
+    saved_at: NotRequired[str | None]
 
 
 class Example(TypedDict):
@@ -774,7 +806,7 @@ class Log(TypedDict):
     id: int
     action: str
     actor: str | None
-    details: Any
+    details: dict[str, Any]
     can_undo: bool
     is_undone: bool
     created_at: str
@@ -867,6 +899,7 @@ class NewTask(TypedDict):
     parent: NotRequired[str]
     open: NotRequired[bool]
     nested: NotRequired[bool]
+    document: NotRequired[bool]
     pairs: NotRequired[dict[str, list[list[str]]]]
     guidelines: NotRequired[str]
     target: NotRequired[float | None]
@@ -898,6 +931,13 @@ class OneSuggestion(TypedDict):
     task: str
     value: Any
     confidence: NotRequired[float]
+
+
+class OtherLabel(TypedDict):
+    """A class that the model takes for possible besides."""
+
+    value: str
+    confidence: float
 
 
 OutcomeEnum = Literal["answered", "corrected", "left_out", "closed"]
@@ -1075,7 +1115,7 @@ class PredictedAnswer(TypedDict):
 
     value: Any
     confidence: float
-    items: list[Any]
+    items: list["SuggestedItem"]
 
 
 class PredictedSentence(TypedDict):
@@ -1195,6 +1235,21 @@ class ProjectRowPage(TypedDict):
 ProjectState = Literal["active", "paused", "archived"]
 
 
+class Reason(TypedDict):
+    """Why a sentence is asked for, in numbers; empty before the first round."""
+
+    source: NotRequired[str]
+    why: NotRequired[str]
+    place: NotRequired[int]
+    strategy: NotRequired[str]
+    tasks: NotRequired[dict[str, "TaskReason"]]
+    frontier: NotRequired[int | None]
+    value: NotRequired[float | None]
+    cost: NotRequired[float | None]
+    value_per_cost: NotRequired[float | None]
+    covers: NotRequired[list["CoveredCell"]]
+
+
 class Renewed(TypedDict):
     """How long a lease goes on."""
 
@@ -1292,6 +1347,7 @@ class RoundSettings(TypedDict):
     policy: NotRequired["PolicyEnum"]
     label_smoothing: NotRequired[float]
     frozen_layers: NotRequired[int]
+    lora_rank: NotRequired[int]
     epochs: NotRequired[int]
     learning_rate: NotRequired[float]
     head_factor: NotRequired[float]
@@ -1327,6 +1383,7 @@ class RoundSettings(TypedDict):
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
     test_size: NotRequired[int]
+    splits_documents: NotRequired[bool]
     seed: NotRequired[int]
     next_at_percent: NotRequired[float]
 
@@ -1342,6 +1399,7 @@ class RoundSettingsRequest(TypedDict):
     policy: NotRequired["PolicyEnum"]
     label_smoothing: NotRequired[float]
     frozen_layers: NotRequired[int]
+    lora_rank: NotRequired[int]
     epochs: NotRequired[int]
     learning_rate: NotRequired[float]
     head_factor: NotRequired[float]
@@ -1377,6 +1435,7 @@ class RoundSettingsRequest(TypedDict):
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
     test_size: NotRequired[int]
+    splits_documents: NotRequired[bool]
     seed: NotRequired[int]
     next_at_percent: NotRequired[float]
 
@@ -1566,7 +1625,7 @@ class Style(TypedDict):
     number: int
     share: float
     mean_length: float
-    marks: list[list[Any]]
+    marks: list[list[str | float]]
     typical: list["Typical"]
 
 
@@ -1649,6 +1708,14 @@ class SubmittedSentence(TypedDict):
     text: str
 
 
+class SuggestedItem(TypedDict):
+    """One item of a suggested answer."""
+
+    value: Any
+    confidence: float
+    others: NotRequired[list["OtherLabel"]]
+
+
 class SuggestionCounts(TypedDict):
     """What became of suggestions."""
 
@@ -1672,12 +1739,18 @@ class SuggestionCountsRequest(TypedDict):
     source: NotRequired[str]
 
 
+class SuggestionDetails(TypedDict):
+    """What a model says of each item; empty for suggestions from outside."""
+
+    items: NotRequired[list["SuggestedItem"]]
+
+
 class Suggestion(TypedDict):
     """A machine's answer to a task, and whose it is."""
 
     value: Any
     confidence: float | None
-    details: dict[str, Any]
+    details: "SuggestionDetails"
     source: str
 
 
@@ -1747,9 +1820,9 @@ class TaskForecast(TypedDict):
 class TaskHints(TypedDict):
     """What earlier answers to a task say about a sentence."""
 
-    words: NotRequired[list[Any]]
+    words: NotRequired[list[list[int | dict[str, int]]]]
     sentence: NotRequired[dict[str, int]]
-    heads: NotRequired[list[list[Any]]]
+    heads: NotRequired[list[list[list[int | str]]]]
 
 
 class Task(TypedDict):
@@ -1759,6 +1832,7 @@ class Task(TypedDict):
     name: str
     kind: str
     parent: str | None
+    is_document: bool
     is_nested: bool
     is_open: bool
     is_hidden: bool
@@ -1769,6 +1843,15 @@ class Task(TypedDict):
 
 
 TaskNeedEnum = Literal["equal", "error"]
+
+
+class TaskReason(TypedDict):
+    """How sure the model is of one task on a sentence, and its rank among the open ones."""
+
+    confidence: float
+    rank: int
+    of: int
+    is_asked: bool
 
 
 class TeamMember(TypedDict):
