@@ -667,6 +667,7 @@ class ImportReport(TypedDict):
     n_sentences: int
     n_tokens: int
     layers: dict[str, str]
+    columns: list[str]
     schemes: dict[str, str]
     n_answers: dict[str, int]
     labels: dict[str, dict[str, int]]

@@ -175,6 +175,7 @@ class ImportReportMessage(Message):
     n_sentences = serializers.IntegerField()
     n_tokens = serializers.IntegerField()
     layers = serializers.DictField(child=TEXT(allow_blank=True))
+    columns = serializers.ListField(child=TEXT(), help_text="Among which the text may be.")
     schemes = serializers.DictField(child=TEXT())
     n_answers = serializers.DictField(child=serializers.IntegerField())
     labels = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))

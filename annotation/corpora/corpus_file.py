@@ -58,6 +58,7 @@ class CorpusFile:
             again = match_layers(self._certain(layers, mapping), tasks, mapping)
             if again == matched:
                 found.fields = self._fields()
+                found.columns = self._columns()
                 return matched, found
             matched = again
             stage.clear()
@@ -97,6 +98,10 @@ class CorpusFile:
         kept = [item.extra.get(self.format.name, {}) for item in self._sentences(FIRST)]
         fields = [item for extra in kept for item in extra.get("fields", {}).items()]
         return list(dict.fromkeys(name for name, value in fields if isinstance(value, str | list)))
+
+    def _columns(self) -> list[str]:
+        self.stream.seek(0)
+        return self.format.columns(self.stream, file_name=self.name, options=self.options)
 
     def _first_sentence(self) -> SentenceRecord | None:
         return next(self._sentences(1), None)

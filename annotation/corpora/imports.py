@@ -354,7 +354,7 @@ def _fill_report(
     task_of = {layer: name for name, layer in layers.items()}
     report.n_sentences, report.n_tokens = found.n_sentences, found.n_tokens
     report.layers = {layer: task_of.get(layer, "") for layer in (*found.layers, *found.fields)}
-    report.schemes = found.schemes
+    report.columns, report.schemes = found.columns, found.schemes
     report.n_answers = {name: found.n_answers[name] for name in tasks if name in layers}
     report.labels = found.labels
     report.problems, report.n_problems = found.problems, found.n_problems

@@ -65,6 +65,7 @@ class ImportReport:
     n_sentences: int = 0
     n_tokens: int = 0
     layers: dict[str, str] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)  # among which the text may be
     schemes: dict[str, str] = field(default_factory=dict)  # layer -> tagging scheme
     n_answers: dict[str, int] = field(default_factory=dict)  # by task
     labels: dict[str, Counter[str]] = field(default_factory=dict)  # by task

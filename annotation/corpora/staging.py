@@ -42,6 +42,7 @@ class Findings:
     n_tokens: int = 0
     layers: dict[str, TaskSpec] = field(default_factory=dict)
     fields: list[str] = field(default_factory=list)  # no layers, but might hold answers
+    columns: list[str] = field(default_factory=list)  # among which the text may be
     schemes: dict[str, str] = field(default_factory=dict)
     n_answers: Counter[str] = field(default_factory=Counter)
     labels: dict[str, Counter[str]] = field(default_factory=dict)

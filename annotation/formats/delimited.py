@@ -146,6 +146,16 @@ def parse_table(
             yield source.problem(number, str(bad))
 
 
+def headings_of(source: Source, *, dialect: type[csv.Dialect]) -> list[str]:
+    """What the columns of a table are called."""
+    first = next((line for line in source.lines() if line.strip()), "")
+    try:
+        cells = next(csv.reader([first], dialect, delimiter=_delimiter_of(first, dialect)), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in cells if cell.strip()]
+
+
 def _table(headings: list[str], source: Source, options: ReadOptions) -> _Table:
     """What the headings say; gives up the file if they do not say where the text is."""
     headings = [heading.strip() or f"column {i}" for i, heading in enumerate(headings, 1)]
@@ -367,6 +377,7 @@ CSV = Format(
     is_open=True,
     loose_kind="classes",
     parse=partial(parse_table, name="csv", dialect=Commas),
+    headings=partial(headings_of, dialect=Commas),
     render=partial(render_table, dialect=Commas),
     looks_like=partial(_first_line_has, DELIMITERS.replace("\t", "")),
     media_type="text/csv; charset=utf-8",
@@ -382,6 +393,7 @@ TSV = Format(
     is_open=True,
     loose_kind="classes",
     parse=partial(parse_table, name="tsv", dialect=Tabs),
+    headings=partial(headings_of, dialect=Tabs),
     render=partial(render_table, dialect=Tabs),
     looks_like=partial(_first_line_has, "\t"),
     media_type="text/tab-separated-values; charset=utf-8",

@@ -23,6 +23,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 Parse = Callable[[Source, ReadOptions], Iterator[SentenceRecord | Problem]]
+Headings = Callable[[Source], list[str]]
 Render = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[str]]
 RenderBytes = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[bytes]]
 Item = SentenceRecord | Problem
@@ -45,6 +46,7 @@ class Format:
     looks_like: Callable[[str], bool]  # whether a file that begins so may be in this format
     layers: tuple[TaskSpec, ...] = ()
     is_open: bool = False
+    headings: Headings | None = None  # of a file in which any column or key may hold the text
     loose_kind: str = ""  # of layers that may be there by chance: somebody says whose they are
     keeps_keys: bool = True  # what a file of this format tells about a sentence besides answers
     keeps_documents: bool = True
@@ -62,6 +64,15 @@ class Format:
         require_scheme(options.scheme)
         source = Source(stream, file_name=file_name, options=options)
         return checked(self.parse(source, options), source)
+
+    def columns(self, stream: BinaryIO, *, file_name: str, options: ReadOptions) -> list[str]:
+        """The columns or keys among which the text may be, of a format that has such."""
+        if self.headings is None or options.columns:
+            return list(options.columns)
+        try:
+            return self.headings(Source(stream, file_name=file_name, options=options))
+        except Unreadable:
+            return []
 
     def write(
         self, records: Iterable[ExportRecord], *, options: WriteOptions | None = None

@@ -75,6 +75,14 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
             yield source.problem(number, str(bad))
 
 
+def headings(source: Source) -> list[str]:
+    """The keys of the first object that hold a string."""
+    for item in objects(source):
+        if not isinstance(item, Problem):
+            return [key for key, value in item[1].items() if isinstance(value, str)]
+    return []
+
+
 def _records(
     row: dict[str, Any], tokenise: Tokeniser, options: ReadOptions, number: int
 ) -> Iterator[SentenceRecord]:
@@ -254,6 +262,7 @@ FORMAT = Format(
     kinds=LAYER_KINDS,
     is_open=True,
     parse=parse,
+    headings=headings,
     render=render,
     looks_like=lambda head: head.lstrip().startswith("{"),
     media_type="application/x-ndjson",

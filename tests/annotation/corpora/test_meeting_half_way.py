@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from django.core.management import call_command
@@ -214,6 +215,33 @@ def test_the_format_is_recognised_and_words_are_cut_alike_at_every_door(
     )
     assert answer.status_code == 400
     assert "is not recognised" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "nr;review;shop\n1;Ada's ship; gone.;web\n".replace("; g", " g")),
+        ("a.jsonl", '{"nr": 1, "review": "Ada\'s ship gone.", "shop": "web"}\n'),
+    ],
+)
+def test_the_check_asks_which_column_holds_the_sentences(project, ada, client, name, content):
+    client.force_login(ada)
+    file = io.BytesIO(content.encode())
+    file.name = name
+    page = client.post(f"/projects/{project.pk}/import/", {
+        "file": file, "format": "auto", "labels": "gold", "tokeniser": "en", "encoding": "utf-8",
+    })  # fmt: skip
+    assert "<option>review</option>" in page.content.decode()
+    sent = hidden_fields(page) | {"labels": "gold", "format": name[2:], "text_column": "review"}
+    page = client.post(f"/projects/{project.pk}/import/", sent)
+    words = re.findall(r'class="cut-word">([^<]+)', page.content.decode())
+    assert words == ["Ada", "&#x27;s", "ship", "gone", "."]  # by the language, as before
+
+
+def hidden_fields(page):
+    """The values that a page sends along."""
+    inputs = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.content.decode())
+    return {name: value for name, value in inputs if name != "csrfmiddlewaretoken"}
 
 
 def test_columns_are_stated_by_rest_and_by_command(project, ada, client, tmp_path):
