@@ -8,6 +8,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,43 @@ LOADER, SPACY = "tandem_model.py", "tandem_spacy.py"
 ROOTS = ("mtl_engine.ensemble", "mtl_engine.active_learning.suggest", "mtl_engine.kinds")
 LEFT_OUT = ("mtl_engine.training", "mtl_engine.policies", "mtl_engine.portable")
 DESCRIPTION = "model.json"
+NAMES = "names.json"
 REQUIREMENTS = "torch\ntransformers>=5\ntokenizers\nsafetensors\nnumpy\n"
 
 
-def write_portable(model: Path, folder: Path, *, card: str, onnx: Path | None = None) -> None:
-    """Write a saved model's folder as one that runs without this library."""
+@dataclass(frozen=True)
+class Names:
+    """What tasks and labels are called now, where a model learned them by other names."""
+
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by a task's name now
+
+    def task(self, name: str) -> str:
+        """Return what a task is called."""
+        return self.tasks.get(name, name)
+
+    def outputs(self, task: TaskSpec, outputs: Sequence[str]) -> tuple[str, ...]:
+        """Return what the outputs of a task's head are called; each is a label, or B- or I- one."""
+        now = self.labels.get(self.task(task.name), {})
+        own = set(task.labels)
+        return tuple(
+            now.get(one, one) if one in own else one[:2] + now.get(one[2:], one[2:])
+            for one in outputs
+        )
+
+
+def write_portable(
+    model: Path,
+    folder: Path,
+    *,
+    card: str,
+    onnx: Path | None = None,
+    names: Names | None = None,
+) -> None:
+    """Write a saved model's folder as one that runs without this library and says ``names``."""
+    names = names or Names()
     shutil.copytree(model, folder / "model")
+    _write_json(folder / NAMES, {"tasks": names.tasks, "labels": names.labels})
     (folder / LOADER).write_text(loader_source(), encoding="utf-8")
     spacy = (HERE / "portable" / SPACY).read_text(encoding="utf-8")
     (folder / SPACY).write_text(spacy, encoding="utf-8")
@@ -33,7 +65,7 @@ def write_portable(model: Path, folder: Path, *, card: str, onnx: Path | None = 
     if onnx is not None:
         shutil.copytree(onnx, folder / "onnx")
     for member, description in descriptions(folder / "model"):
-        write_pipelines(folder, member, description)
+        write_pipelines(folder, member, description, names)
 
 
 def descriptions(model: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -43,17 +75,19 @@ def descriptions(model: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         yield member, json.loads((member / DESCRIPTION).read_text(encoding="utf-8"))
 
 
-def write_pipelines(folder: Path, member: Path, description: Mapping[str, Any]) -> None:
+def write_pipelines(
+    folder: Path, member: Path, description: Mapping[str, Any], names: Names
+) -> None:
     """Write what ``transformers.pipeline`` loads, for the tasks that it knows."""
     for task, kind, labels in _pipelines(description):
-        target = folder / "transformers" / plain_name(task.name)
+        target = folder / "transformers" / plain_name(names.task(task.name))
         if not target.exists():
-            _write_pipeline(target, member, task, kind, labels)
+            _write_pipeline(target, member, task, kind, names.outputs(task, labels))
 
 
-def pipelines_of(description: Mapping[str, Any]) -> list[tuple[str, str]]:
+def pipelines_of(description: Mapping[str, Any], names: Names) -> list[tuple[str, str]]:
     """Return the folders of pipelines that a model has, each with the pipeline's name."""
-    return [(plain_name(task.name), kind) for task, kind, _ in _pipelines(description)]
+    return [(plain_name(names.task(task.name)), kind) for task, kind, _ in _pipelines(description)]
 
 
 def _pipelines(

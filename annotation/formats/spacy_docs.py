@@ -2,12 +2,12 @@
 
     DocBin().from_disk("corpus.spacy").get_docs(nlp.vocab)
 
-Flat spans of the first such task are ``doc.ents``, all spans ``doc.spans[task]``, classes
-``doc.cats`` (``task:label`` where several tasks have classes), the first tags ``token.tag_``, the
-first tree ``token.head`` and ``token.dep_``. Where an answer is missing, spaCy knows it as missing.
-``doc.user_data`` has id, document, whether it is of the test slice, and every answer as JSONL
-writes it (``labels``), with its source and confidence. Only written, and whole in memory, as spaCy
-reads it.
+Spans of the first such task are ``doc.ents`` (of nested ones the outermost), all spans
+``doc.spans[task]``, classes ``doc.cats`` (``task:label`` where several tasks have classes), the
+first tags ``token.tag_``, the first tree ``token.head`` and ``token.dep_``. Where an answer is
+missing, spaCy knows it as missing. ``doc.user_data`` has id, document, whether it is of the test
+slice, and every answer as JSONL writes it (``labels``), with its source and confidence. Only
+written, and whole in memory, as spaCy reads it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,8 +61,8 @@ def _doc(vocab: Any, record: ExportRecord, tasks: Mapping[str, TaskSpec]) -> Any
         deps=tree and [label if head else "ROOT" for head, label in tree],
         sent_starts=None if tree else [at == 0 for at in range(len(sentence.tokens))],
     )
-    flat = next((layer for layer in by_layer["spans"] if not tasks[layer].is_nested), None)
-    _set_spans(doc, {layer: given[layer] for layer in by_layer["spans"] if layer in given}, flat)
+    first = min(by_layer["spans"], key=lambda layer: tasks[layer].is_nested, default=None)
+    _set_spans(doc, {layer: given[layer] for layer in by_layer["spans"] if layer in given}, first)
     _set_classes(doc, given, {layer: tasks[layer] for layer in by_layer["classes"]})
     doc.user_data |= {
         "id": sentence.key,
@@ -90,14 +90,16 @@ def _spaces(offsets: Sequence[Sequence[int]]) -> list[bool]:
     return [end < start for (_, end), start in zip(offsets, after, strict=False)] + [False]
 
 
-def _set_spans(doc: Any, spans: Mapping[str, Any], flat: str | None) -> None:
+def _set_spans(doc: Any, spans: Mapping[str, Any], first: str | None) -> None:
     from spacy.tokens import Span
+    from spacy.util import filter_spans
 
     for layer, value in spans.items():
         doc.spans[layer] = [Span(doc, start, end, label=label) for start, end, label in value]
-    is_known = flat is not None and flat in spans
+    is_known = first is not None and first in spans
     doc.set_ents(
-        list(doc.spans[flat]) if is_known else [], default="outside" if is_known else "missing"
+        filter_spans(doc.spans[first]) if is_known else [],
+        default="outside" if is_known else "missing",
     )
 
 

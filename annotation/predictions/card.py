@@ -119,6 +119,8 @@ def _scores(scores: Mapping[str, Any], tasks: Sequence[Any], training: Any) -> l
 def _settings(round: Round) -> list[str]:
     config = shown_settings(round)
     shown = ("encoder", "architecture", "epochs", "seed", "strategy")
+    if not config.get("epochs"):
+        config = {**config, "epochs": "as many as the data asks for"}
     return [f"- {name}: `{config[name]}`" for name in shown if name in config] + [
         f"- Tandem {VERSION}; versions of other packages are in `model/model.json`."
     ]

@@ -9,9 +9,10 @@ from typing import IO
 
 from annotation.models import Round
 from annotation.predictions.card import model_card
+from annotation.projects.tasks import renames_since
 from annotation.rounds.workspace import Workspace
 from mtl_engine.atomic import current_place, replaced_folder
-from mtl_engine.bundle import descriptions, pipelines_of, write_portable
+from mtl_engine.bundle import Names, descriptions, pipelines_of, write_portable
 from mtl_engine.errors import EngineError
 
 STORED = (".safetensors", ".onnx", ".data")  # do not become smaller
@@ -22,13 +23,16 @@ def write_model(round: Round, folder: Path, *, onnx: Path | None = None) -> None
     """Write a round's model into an empty folder; with ``onnx`` that folder's files too."""
     workspace = Workspace.of(round)
     place = current_place(workspace.model)
-    found = [one for _, description in descriptions(place) for one in pipelines_of(description)]
+    renames = renames_since(round.project, round.created_at)  # labels wait while it trains
+    names = Names(renames.tasks, renames.labels)
+    members = [description for _, description in descriptions(place)]
+    found = [one for description in members for one in pipelines_of(description, names)]
     card = model_card(
         round,
         pipelines=[f"{name}:{kind}" for name, kind in found],
         has_onnx=onnx is not None,
     )
-    write_portable(place, folder, card=card, onnx=onnx)
+    write_portable(place, folder, card=card, onnx=onnx, names=names)
 
 
 def zipped_model(round: Round) -> IO[bytes]:

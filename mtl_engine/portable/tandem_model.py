@@ -40,11 +40,20 @@ class Model:
     def __init__(self, folder: str | Path = ".", device: str = "cpu") -> None:
         self.folder = Path(folder)
         self.ensemble = engine("ensemble").load_ensemble(self.folder / "model", device=device)
+        names = json.loads((self.folder / "names.json").read_text(encoding="utf-8"))
+        self.task_names, self.label_names = names["tasks"], names["labels"]
 
     @property
     def tasks(self) -> dict[str, dict[str, Any]]:
         """Return the tasks by name: kind, labels, and whether answers may nest."""
-        return {task.name: task.to_dict() for task in self.ensemble.tasks}
+        found = {}
+        for task in self.ensemble.tasks:
+            name = self.task_names.get(task.name, task.name)
+            labels = (self.label_names.get(name, {}).get(label, label) for label in task.labels)
+            found[name] = {**task.to_dict(), "name": name, "labels": list(dict.fromkeys(labels))}
+            if task.parent:
+                found[name]["parent"] = self.task_names.get(task.parent, task.parent)
+        return found
 
     def __call__(self, sentences: list[Any]) -> list[dict[str, Any]]:
         """Return the answers to sentences, which are texts or lists of words."""
@@ -53,12 +62,20 @@ class Model:
         readable = [row for row, words in enumerate(tokens) if words]
         suggest = engine("active_learning.suggest").suggest
         for one in suggest(self.ensemble, [tokens[row] for row in readable]):
-            found[readable[one.row]]["answers"][one.task] = {
-                "value": one.value,
-                "confidence": one.confidence,
-                "items": list(one.items),
-            }
+            name, value, items = self._named(one)
+            answer = {"value": value, "confidence": one.confidence, "items": items}
+            found[readable[one.row]]["answers"][name] = answer
         return found
+
+    def _named(self, one: Any) -> tuple[str, Any, list[Any]]:
+        """Return a task's name, the answer and its items, as they are called since the training."""
+        name = self.task_names.get(one.task, one.task)
+        labels = self.label_names.get(name)
+        if not labels:
+            return name, one.value, list(one.items)
+        kind = next(task.kind for task in self.ensemble.tasks if task.name == one.task)
+        kinds = engine("kinds").KINDS
+        return name, *kinds[kind].rename_suggestion(one.value, one.items, labels)
 
 
 def load(folder: str | Path = ".", device: str = "cpu") -> Model:
@@ -208,11 +225,11 @@ class TandemForTokenClassification(_TaskModel):
 
     def _inside(self, rows: Any) -> Any:
         """Return the scores of a word's later sub-words: what began a span goes on in it."""
-        number = {name: place for place, name in self.config.id2label.items()}
+        names = self.config.id2label  # B-x, I-x, B-y, I-y: two labels of one name stay apart
         inside = rows.clone()
-        for name, begin in number.items():
-            if name.startswith("B-") and f"I-{name[2:]}" in number:
-                on = number[f"I-{name[2:]}"]
+        for begin, name in names.items():
+            on = begin + 1
+            if name.startswith("B-") and names.get(on) == f"I-{name[2:]}":
                 inside[:, on] = torch.maximum(rows[:, begin], rows[:, on])
                 inside[:, begin] = rows.min() - 20.0
         return inside

@@ -8,7 +8,7 @@
     doc = nlp("flights from Boston to Denver")
     doc.ents, doc.cats, [(t.head, t.dep_) for t in doc], doc._.relations, doc._.tandem
 
-The first task of flat spans fills ``doc.ents``, all of them and nested ones ``doc.spans[task]``;
+The first task of spans fills ``doc.ents`` (of nested ones the outermost), all ``doc.spans[task]``;
 classes fill ``doc.cats`` (``task:label`` where there are several such tasks), tags
 ``token.tag_``, a tree ``token.head`` and ``token.dep_``, relations ``doc._.relations``: (span,
 span, label). Everything with its confidence is in ``doc._.tandem``, one table per sentence.
@@ -22,6 +22,7 @@ from typing import Any
 import tandem_model
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy.util import filter_spans
 
 for _name, _default in (("relations", []), ("tandem", [])):
     if not Doc.has_extension(_name):
@@ -103,9 +104,9 @@ class TandemComponent:
     def _set_spans(self, doc: Any, spans: dict[str, list[Any]]) -> None:
         for name, found in spans.items():
             doc.spans[name] = found
-        flat = next((n for n in spans if not self.tasks[n].get("is_nested")), None)
-        if flat is not None:
-            doc.ents = spans[flat]
+        if spans:
+            first = min(spans, key=lambda name: bool(self.tasks[name].get("is_nested")))
+            doc.ents = filter_spans(spans[first])
 
 
 def _is(task: dict[str, Any], what: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mtl_engine.active_learning.suggest import suggest
-from mtl_engine.bundle import loader_source, write_portable
+from mtl_engine.bundle import Names, loader_source, write_portable
 from mtl_engine.config import EngineConfig
 from mtl_engine.ensemble import Ensemble, TrainedModel, save_ensemble
 from mtl_engine.model import new_model
@@ -98,11 +98,15 @@ def own(model):
 
 @pytest.fixture(scope="module")
 def found(folder):
+    return say(folder, RUN)
+
+
+def say(folder, code):
     """Return what another process says, which has nothing of this library on its path."""
     (folder / "sentences.json").write_text(json.dumps(SENTENCES))
     keep = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "HF_HOME")}
     done = subprocess.run(
-        [sys.executable, "-c", RUN],
+        [sys.executable, "-c", code],
         cwd=folder,
         env={**keep, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "cache")},
         capture_output=True,
@@ -152,6 +156,47 @@ def test_spacy_documents_carry_every_task(found, own):
         assert row["deps"] == labels
         key = f"intent:{ours['intent'].value}"
         assert row["cats"][key] == ours["intent"].items[0]["confidence"]
+
+
+SAY_NAMES = """
+import json, sys
+import spacy, tandem_model, tandem_spacy
+from transformers import pipeline
+sentences = json.load(open("sentences.json"))
+model = tandem_model.load(".")
+run = pipeline("token-classification", model="transformers/places", trust_remote_code=True)
+options = {"is_split_into_words": True, "aggregation_strategy": "first"}
+nlp = spacy.blank("en")
+nlp.add_pipe("tandem", config={"folder": "."})
+docs = nlp.pipe(spacy.tokens.Doc(nlp.vocab, words=s) for s in sentences)
+json.dump({
+    "tasks": model.tasks,
+    "answers": [row["answers"] for row in model(sentences)],
+    "spans": [[e["entity_group"] for e in row] for row in run(sentences, **options)],
+    "ents": [[[e.start, e.end, e.label_] for e in doc.ents] for doc in docs],
+}, open("found.json", "w"))
+"""
+
+
+def test_what_was_renamed_or_merged_since_has_its_present_name(model, own, tmp_path):
+    save_ensemble(Ensemble((model,)), tmp_path / "saved", data_hash="")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    names = Names(
+        {"slots": "places", "things": "who"},
+        {"places": {"from city": "city", "to city": "city"}, "who": {"LOC": "PLACE"}},
+    )
+    write_portable(tmp_path / "saved", folder, card="# A card\n", names=names)
+    found = say(folder, SAY_NAMES)
+    assert found["tasks"]["places"]["labels"] == ["city"]
+    assert found["tasks"]["links"]["parent"] == "who"
+    for row, ours in enumerate(own):
+        places = [[start, end, "city"] for start, end, _ in ours["slots"].value]
+        assert found["answers"][row]["places"]["value"] == places
+        assert set(found["spans"][row]) == {label for *_, label in places}
+        assert found["ents"][row] == places
+        who = [[s, e, {"LOC": "PLACE"}.get(label, label)] for s, e, label in ours["things"].value]
+        assert found["answers"][row]["who"]["value"] == who
 
 
 def test_the_loader_is_one_file_that_names_no_module_of_ours():

@@ -15,6 +15,7 @@ from annotation.formats.catalogue import formats, get_format
 from annotation.jobs.worker import JobWorker
 from annotation.models import Annotation, Job, Sentence, Suggestion
 from annotation.predictions import services
+from annotation.predictions.model_files import write_model
 from annotation.predictions.pieces import Pieces
 from annotation.predictions.predictor import Predictor
 from annotation.predictions.services import start_prediction
@@ -206,7 +207,7 @@ def test_a_project_without_a_model_says_what_to_do(project, people):
         start_prediction(project=project, created_by=people[0], format="jsonl")
 
 
-def test_the_model_speaks_of_labels_and_tasks_by_the_names_they_have_now(trained, people):
+def test_the_model_speaks_of_labels_and_tasks_by_the_names_they_have_now(trained, people, tmp_path):
     tokens = [Sentence.objects.filter(gold__isnull=False).first().tokens]
     predictor = Predictor(trained.rounds.get())
     before = predictor.answer(tokens)[0]
@@ -218,3 +219,9 @@ def test_the_model_speaks_of_labels_and_tasks_by_the_names_they_have_now(trained
     assert after["Purpose"]["value"] == "ours"
     assert after["Purpose"]["confidence"] == before["Intent"]["confidence"]
     assert after["Slots"] == before["Slots"]
+    write_model(trained.rounds.get(), tmp_path)  # and so does one that leaves
+    names = json.loads((tmp_path / "names.json").read_text())
+    assert names == {"tasks": {"Intent": "Purpose"}, "labels": {"Purpose": {said: "ours"}}}
+    card = (tmp_path / "README.md").read_text()
+    assert "| Purpose | classes |" in card
+    assert "ours" in card
