@@ -28,7 +28,6 @@ HOW = (
 )
 WATCH = Path(__file__).with_name("annotate_watch.js")
 N_KEYS = 180
-HINTS_PAUSE = 150  # milliseconds until what earlier answers say has come
 SENTENCES = {
     "blank": ("news desk, four tasks, without suggestions", "<= 75"),
     "right": ("news desk, suggestions right", "2"),
@@ -203,7 +202,7 @@ class Desk:
         label_keys = page.evaluate(LABEL_KEYS, self.files)
         counts = []
         for i, gold in enumerate(project["gold"]):
-            page.wait_for_timeout(HINTS_PAUSE)
+            page.wait_for_load_state("networkidle")  # what earlier answers say has come
             typist = Typist(page, label_keys)
             typist.answer(gold, project["suggestions"][i])
             with page.expect_response("**/submit/") as response:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, Sum
+from django.utils.translation import gettext
 
 from annotation.models import (
     Lease,
@@ -167,14 +168,16 @@ def next_steps(project: Project, facts: Facts) -> list[Step]:
     is_worth = facts.n_new >= WORTH
     has_answers = facts.n_new > 0 or facts.has_model
     current = _current(project, facts, is_worth=is_worth)
+    here = _say("{n} are here.", facts.n_sentences) if facts.n_sentences else ""
+    with_others = _say("{n} work here.", facts.n_people) if facts.n_people > 1 else ""
     steps = (
         ("import", Role.CURATOR, bool(facts.n_sentences), "Import sentences",
-         f"{facts.n_sentences:,} are here." if facts.n_sentences else "Labels may come along."),
+         here or "Labels may come along."),
         ("members", Role.OWNER, facts.n_people > 1, "Invite people",
-         f"{facts.n_people} work here." if facts.n_people > 1 else "By links that work once."),
+         with_others or "By links that work once."),
         ("annotate", Role.ANNOTATOR, has_answers and not facts.n_left, "Annotate",
-         f"{facts.n_left:,} wait for you." if facts.n_left else _why_not(facts)),
-        ("plan-round", Role.OWNER, False, f"Plan round {next_round}", _why_round(facts)),
+         _say("{n} wait for you.", facts.n_left) if facts.n_left else _why_not(facts)),
+        ("plan-round", Role.OWNER, False, _say("Plan round {n}", next_round), _why_round(facts)),
         ("review", Role.CURATOR, False, "Review answers", "What the model contradicts, first."),
         ("export", Role.CURATOR, False, "Export", "Gold, else what people say together."),
     )  # fmt: skip
@@ -203,6 +206,11 @@ def _current(project: Project, facts: Facts, *, is_worth: bool) -> str:
     return "review" if facts.n_new or facts.has_model else "export"
 
 
+def _say(text: str, n: int) -> str:
+    """Return a text of the catalogues with its number."""
+    return gettext(text).format(n=f"{n:,}")
+
+
 def _why_not(facts: Facts) -> str:
     if not facts.n_sentences:
         return "As soon as sentences are here."
@@ -220,7 +228,7 @@ def _why_round(facts: Facts) -> str:
         worth = "worth a round" if facts.n_new >= WORTH else f"from {WORTH} on it is worth it"
         return f"{new} since the last model: {worth}."
     if facts.n_new >= WORTH:
-        return f"{new}: enough for a first model."
+        return _say("{n} sentences answered: enough for a first model.", facts.n_new)
     return f"{new}; a first model needs about {WORTH}."
 
 
