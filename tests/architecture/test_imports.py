@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.house import imported_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,11 +22,11 @@ def _files(*roots: Path) -> list[Path]:
     return found
 
 
-def _offenders(files: list[Path], forbidden: tuple[str, ...]) -> list[str]:
+def _offenders(files: list[Path], forbidden: tuple[str, ...], root: Path = ROOT) -> list[str]:
     return [
-        f"{path.relative_to(ROOT)} imports {name}"
+        f"{path.relative_to(root)} imports {name}"
         for path in files
-        for name, _ in imported_names(path, ROOT, strings=False)
+        for name, _ in imported_names(path, root, strings=False)
         if name.split(".")[0] in forbidden
     ]
 
@@ -51,18 +53,50 @@ def test_the_product_does_not_need_its_tests_or_benchmarks():
     assert _offenders(files, ("tests", "benchmarks")) == []
 
 
-def test_the_web_process_never_loads_torch():  # kinds are loaded by the pages of studies
-    code = (
-        "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\n"
-        "import config.wsgi\n"
-        "from django.urls import get_resolver\n"
-        "get_resolver().url_patterns\n"
-        "from analysis.sweep.registry import get_kind, study_kinds\n"
-        "assert [get_kind(name) for name in study_kinds()]\n"
-        "heavy = {'torch', 'transformers', 'spacy', 'sklearn', 'scipy.stats'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    done = subprocess.run(
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import django",
+        "from django.db import models",
+        "def load():\n    from django.db import models",
+        "if TYPE_CHECKING:\n    import django.http",
+        "try:\n    import django\nexcept ImportError:\n    pass",
+    ],
+)
+def test_a_forbidden_import_is_found_wherever_it_stands(tmp_path, line):
+    path = tmp_path / "mtl_engine" / "kinds" / "stars.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"import numpy\n{line}\n")
+    (found,) = _offenders(_files(tmp_path / "mtl_engine"), ("django", "annotation"), tmp_path)
+    assert found.startswith("mtl_engine/kinds/stars.py imports django")
+
+
+LOAD_WEB = """
+import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'
+import config.wsgi
+from django.urls import get_resolver
+get_resolver().url_patterns
+from analysis.sweep.registry import get_kind, study_kinds
+assert [get_kind(name) for name in study_kinds()]
+"""  # kinds are loaded by the pages of studies
+REFUSE_HEAVY = """
+heavy = {'torch', 'transformers', 'spacy', 'sklearn', 'scipy.stats'} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def _run(code: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
+
+
+def test_the_web_process_never_loads_torch():
+    done = _run(LOAD_WEB + REFUSE_HEAVY)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_web_process_that_loads_something_heavy_is_found():
+    done = _run("import sys, torch" + REFUSE_HEAVY)
+    assert done.returncode == 1
+    assert "'torch'" in done.stderr.splitlines()[-1]
