@@ -678,6 +678,7 @@ class ImportReport(TypedDict):
     n_problems: int
     n_bad: int
     n_duplicates: int
+    aside: dict[str, int]
     sample: list[list[str]]
     choices: "Choices"
 

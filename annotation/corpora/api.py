@@ -186,6 +186,10 @@ class ImportReportMessage(Message):
     n_problems = serializers.IntegerField()
     n_bad = serializers.IntegerField()
     n_duplicates = serializers.IntegerField()
+    aside = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="What no task can hold: kept and written back, not asked or learned.",
+    )
     sample = serializers.ListField(child=serializers.ListField(child=TEXT()))
     choices = ChoicesMessage()
 

@@ -359,7 +359,7 @@ def _fill_report(
     report.labels = found.labels
     report.problems, report.n_problems = found.problems, found.n_problems
     report.n_bad, report.n_duplicates = found.n_bad, found.n_duplicates
-    report.sample = found.sample
+    report.sample, report.aside = found.sample, dict(found.aside)
     report.unknown_labels = found.unknown_labels
     answered = set(report.layers.values())
     report.tasks_without_layer = [name for name in tasks if name not in answered]

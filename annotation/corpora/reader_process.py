@@ -31,7 +31,7 @@ from mtl_engine.kinds import TaskSpec
 MARK = 8  # bytes of a sentence's fingerprint
 SIMPLE = (
     *("n_sentences", "n_tokens", "fields", "columns", "schemes"),
-    *("n_problems", "n_bad", "n_duplicates", "sample"),
+    *("n_problems", "n_bad", "n_duplicates", "sample", "aside"),
 )
 
 

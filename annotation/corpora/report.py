@@ -76,6 +76,7 @@ class ImportReport:
     n_problems: int = 0  # also those beyond the ones listed
     n_bad: int = 0  # sentences that were left out because of problems
     n_duplicates: int = 0
+    aside: dict[str, int] = field(default_factory=dict)  # kept, but no task's answers; by sort
     sample: list[list[str]] = field(default_factory=list)  # sentences, as they are cut into words
     choices: ImportChoices = field(default_factory=ImportChoices)
 
@@ -117,6 +118,10 @@ class ImportReport:
             lines.append(f"{self.n_duplicates:,} sentences are there already ({fate})")
         if self.n_bad:
             lines.append(f"{self.n_bad:,} sentences with problems are left out")
+        lines += [
+            f"{n:,} {what} are kept and written back, but not asked or learned"
+            for what, n in self.aside.items()
+        ]
         for layer, task in self.layers.items():
             scheme = f" [{self.schemes[layer]}]" if self.schemes.get(layer) else ""
             fate = f"task {task}" if task else "no task; kept with the sentences"

@@ -50,6 +50,7 @@ class Findings:
     n_problems: int = 0
     n_bad: int = 0
     n_duplicates: int = 0
+    aside: Counter[str] = field(default_factory=Counter)  # what no task can hold, by its sort
     sample: list[list[str]] = field(default_factory=list)
     unknown_labels: dict[str, Counter[str]] = field(default_factory=dict)  # of closed tasks
     first_unknown: dict[str, int] = field(default_factory=dict)  # the line
@@ -145,6 +146,7 @@ def stage_records(
             found.n_bad += 1
             continue
         _note_layers(item.layers, found)
+        found.aside.update(item.aside)
         faults, answers = checker.answers(item)
         row, message = _row(item, format.remainder(item, taken))
         if message:

@@ -24,7 +24,16 @@ from zipfile import ZipFile
 
 import orjson
 
-from annotation.formats.brat_standoff import NAME, SIDECAR, BadLine, Standoff, read_standoff, render
+from annotation.formats.brat_standoff import (
+    ACROSS,
+    NAME,
+    OF_PIECES,
+    SIDECAR,
+    BadLine,
+    Standoff,
+    read_standoff,
+    render,
+)
 from annotation.formats.format import Format
 from annotation.formats.json_stream import BadValue, pieces_of
 from annotation.formats.records import (
@@ -143,6 +152,7 @@ def read_document(
         except BadLine as bad:
             raise BadDocument(".ann", bad.line, str(bad)) from bad
     before = 0
+    aside = [] if found is None else found.aside
     for place in places:
         layers = {} if found is None else _layers(place, has_relations)
         gap, before = text[before : place.start], place.end
@@ -158,6 +168,7 @@ def read_document(
             layers,
             {NAME: kept} if kept else {},
             place.line,
+            aside=[what for at, what in aside if place.start <= at < place.end],
         )
 
 
@@ -220,11 +231,17 @@ def _assign(found: Standoff, places: Sequence[_Place], text: str) -> None:
         )
         place.lines.append(number)
     for number, link in found.links:
+        line = f"{link.id}\t{link.label} Arg1:{link.source} Arg2:{link.target}"
+        in_pieces = found.pieces.keys() & {link.source, link.target}
+        if in_pieces:
+            found.set_aside(line, found.pieces[min(in_pieces)], OF_PIECES)
+            continue
         ends = [place_of.get(end) for end in (link.source, link.target)]
         if ends[0] is None or ends[1] is None:
             raise BadLine(number, f"{link.label} links {link.source} and {link.target}, not spans")
         if ends[0] is not ends[1]:
-            raise BadLine(number, f"{link.label} links two sentences; relations lie within one")
+            found.set_aside(line, ends[0].start, ACROSS)
+            continue
         ends[0].links.append(link)
 
 

@@ -24,6 +24,10 @@ _UNSAFE = re.compile(r"[\x00-\x1f\\:*?\"<>|]")
 Document = list[Sequence[ExportRecord]]
 _TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})\t(.*)")
 _OTHERS = tuple("EAMN#*")  # events, attributes, normalisations, notes, equivalences
+_IN_PIECES = re.compile(r"T\S+\t\S+ (\d{1,15}) \d{1,15}(?:;\d{1,15} \d{1,15})+\t.*", re.ASCII)
+IN_PIECES = "spans in several pieces"
+ACROSS = "relations across sentences"
+OF_PIECES = "relations of spans in several pieces"
 _ID = re.compile(r"\b[TREAMN]\d+\b")
 
 
@@ -138,7 +142,8 @@ def _annotations(
 ) -> str:
     """The .ann file; ids that were read are used again for the same answers."""
     others = placement.kept(records[0]).get("others", [])
-    ids = _Ids([placement.kept(record).get("ids", {}) for record in records])
+    kept_ids = [line.partition("\t")[0] for line in others]
+    ids = _Ids([placement.kept(record).get("ids", {}) for record in records], kept_ids)
     lines = []
     for index, (record, found, start) in enumerate(zip(records, answers, starts, strict=True)):
         spans = found["entities"] or []
@@ -160,9 +165,10 @@ def _annotations(
 class _Ids:
     """Hands out ids of annotations: the one that was read, else a number not used yet."""
 
-    def __init__(self, read: Sequence[dict[str, list[Any]]]) -> None:
+    def __init__(self, read: Sequence[dict[str, list[Any]]], others: Sequence[str]) -> None:
         self._read = [{tuple(answer): id for id, answer in ids.items()} for ids in read]
-        numbers = [int(id[1:]) for ids in read for id in ids if id[1:].isdecimal() and len(id) < 16]
+        used = [*others, *(id for ids in read for id in ids)]
+        numbers = [int(id[1:]) for id in used if id[1:].isdecimal() and len(id) < 16]
         self._last = max(numbers, default=0)
         self.taken: set[str] = set()
 
@@ -199,6 +205,13 @@ class Standoff:
     regions: list[tuple[int, Region]] = field(default_factory=list)
     links: list[tuple[int, Link]] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    pieces: dict[str, int] = field(default_factory=dict)  # spans in several pieces: id -> start
+    aside: list[tuple[int, str]] = field(default_factory=list)  # character, what is kept of others
+
+    def set_aside(self, line: str, at: int, what: str) -> None:
+        """Keep a line that no task can hold, to be written back as it is."""
+        self.others.append(line)
+        self.aside.append((at, what))
 
 
 def read_standoff(lines: Sequence[str]) -> Standoff:
@@ -210,7 +223,10 @@ def read_standoff(lines: Sequence[str]) -> Standoff:
         if line[:1] in "TR" and id in ids:
             raise BadLine(number, f"id {id!r} is there twice; ids must differ")
         ids.add(id)
-        if line.startswith("T"):
+        if line.startswith("T") and (match := _IN_PIECES.fullmatch(line)):
+            found.pieces[id] = int(match[1])
+            found.set_aside(line, found.pieces[id], IN_PIECES)
+        elif line.startswith("T"):
             found.regions.append((number, _region(line, number)))
         elif line.startswith("R"):
             link = _link(line)
@@ -247,11 +263,6 @@ def _region(line: str, number: int) -> Region:
     match = _TEXT_BOUND.fullmatch(line)
     if match:
         return Region(match[1], int(match[3]), int(match[4]), match[2], match[5])
-    if ";" in line.partition("\t")[2].partition("\t")[0]:
-        raise BadLine(
-            number, f"{line[:60]!r} is discontinuous, but a span is one run of tokens; "
-            "cover it by one run or remove it"
-        )  # fmt: skip
     raise BadLine(number, f"{line[:60]!r} is no 'T1<TAB>Label start end<TAB>text'; correct it")
 
 

@@ -1,7 +1,7 @@
 """CoNLL-U (universaldependencies.org): ten columns, trees, tags, and spans as ``NER=`` in MISC.
 
-Layers: ``tree`` (HEAD, DEPREL), ``upos``, ``xpos``, ``ner`` (MISC), ``intent`` (a comment
-``# intent = X``). Tokens are the words; those of a multi-word token have the offsets of its
+Layers: ``tree`` (HEAD, DEPREL), ``upos``, ``xpos``, ``feats``, ``ner`` (MISC), ``intent`` (a
+comment ``# intent = X``). Tokens are the words; those of a multi-word token have the offsets of its
 surface form. A file comes out byte for byte; an edited answer changes its own fields alone. An
 answer that is missing is written ``_`` (tree, tags) or left away (ner, intent).
 
@@ -121,10 +121,12 @@ def _layers(
         layers["upos"] = Layer("tags", upos)
     if not is_blank(xpos):
         layers["xpos"] = Layer("tags", xpos)
+    if not is_blank(feats):
+        layers["feats"] = Layer("tags", feats)
     ner, misc = take_ner(misc)
     if ner is not None:
         layers["ner"] = read_spans("ner", ner, scheme, stated, kept)
-    for name, column in (("lemma", lemma), ("feats", feats), ("deps", deps), ("misc", misc)):
+    for name, column in (("lemma", lemma), ("deps", deps), ("misc", misc)):
         if not is_blank(column):
             kept[name] = "\t".join(column)
     return layers
@@ -189,7 +191,7 @@ def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
             kept["lemma"].split("\t") if "lemma" in kept else blank,
             placement.value(record, "upos") or blank,
             placement.value(record, "xpos") or blank,
-            kept["feats"].split("\t") if "feats" in kept else blank,
+            placement.value(record, "feats") or _kept_feats(kept) or blank,
             heads,
             deprels,
             kept["deps"].split("\t") if "deps" in kept else blank,
@@ -202,6 +204,11 @@ def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
     for row, line in others:
         rows.insert(row, line)
     return rows
+
+
+def _kept_feats(kept: Extra) -> list[str] | None:
+    """The column of sentences that were imported when it was no layer yet."""
+    return kept["feats"].split("\t") if "feats" in kept else None
 
 
 def _misc(record: ExportRecord, placement: Placement, options: WriteOptions) -> list[str]:
@@ -313,6 +320,7 @@ FORMAT = Format(
         layer_spec("tree", "tree"),
         layer_spec("upos", "tags"),
         layer_spec("xpos", "tags"),
+        layer_spec("feats", "tags"),
         layer_spec("ner", "spans"),
         layer_spec("intent", "classes"),
     ),

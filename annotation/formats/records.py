@@ -59,6 +59,8 @@ class SentenceRecord:
     line: int = field(default=0, compare=False)
     token_lines: Sequence[int] = field(default=(), compare=False)
     is_test: bool = field(default=False, compare=False)  # of the frozen slice that tests models
+    aside: Sequence[str] = field(default=(), compare=False)
+    """What sort of thing the file says of it that no task can hold: kept, and written back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mtl_engine.active_learning.pool import DEV, TRAIN, LabelledData
@@ -11,11 +11,15 @@ from mtl_engine.devices import AUTO
 from mtl_engine.ensemble import Ensemble, TrainedModel
 from mtl_engine.errors import EngineError
 from mtl_engine.examples import examples_hash, only_tasks
+from mtl_engine.kinds import KINDS
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.policies import FixedPolicy, TaskPolicy
 from mtl_engine.prediction import fit_temperatures
 from mtl_engine.training import End, Event, Step, TrainingState, train
 from mtl_engine.types import Example, TaskSpec
+
+SPAN_SHARE = 0.995  # of the spans that people marked must be among the candidates
+WIDEST = 24  # words of a candidate, whatever people marked
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ def _trainings(
         raise EngineError(
             "No task has a labelled sentence with labels to learn from: answer some asks first."
         )
+    config = with_span_width(config, learnable, data.part(TRAIN))
     groups = task_groups(learnable, config.model.architecture)
     trainings = []
     for number, group in enumerate(groups):
@@ -143,6 +148,34 @@ def _trainings(
             examples, dev = _labelled(examples), _labelled(dev)
         trainings.append(Training(number, len(groups), group, examples, dev, config))
     return trainings
+
+
+def with_span_width(
+    config: EngineConfig, tasks: Sequence[TaskSpec], examples: Sequence[Example]
+) -> EngineConfig:
+    """Return the settings with candidates wide enough for nearly all spans that people marked.
+
+    Heads that read candidates (of spans that nest or are linked) know no wider span; what a wider
+    one costs grows with the width, so that single giants are left out, and never past ``WIDEST``.
+    """
+    linked = {task.parent for task in tasks}
+    names = [
+        task.name
+        for task in tasks
+        if KINDS[task.kind].marks_spans and (task.is_nested or task.name in linked)
+    ]
+    widths = sorted(
+        end - start
+        for example in examples
+        for name in names
+        for start, end, _ in example.labels.get(name, ())
+    )
+    if not widths:
+        return config
+    wanted = min(WIDEST, widths[int(SPAN_SHARE * (len(widths) - 1))])
+    if wanted <= config.model.max_span_width:
+        return config
+    return replace(config, model=replace(config.model, max_span_width=wanted))
 
 
 def _labelled(examples: Sequence[Example]) -> list[Example]:

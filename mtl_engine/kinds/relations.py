@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
     from mtl_engine.heads import Head
 
+NO_LINK = "-"
 RELATION = [int, int, int, int, str]
 
 
@@ -32,7 +33,7 @@ class RelationsKind(Kind):
     key_alphabet = string.ascii_uppercase
     reserved_keys = frozenset("r")
     main_metric = "f1"
-    agreement_measures = ("f1",)
+    agreement_measures = ("f1", "partial_f1", "alpha")
     prior_seconds = (1.5, 4.0)
 
     def problems(
@@ -92,8 +93,11 @@ class RelationsKind(Kind):
         return [link for link in answer if {(link[0], link[1]), (link[2], link[3])} <= places]
 
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
-        """Return nothing: links have no fixed units that chance could be computed over."""
-        return []
+        """Return per word the links that begin there: labels, and how far on they end."""
+        marks: list[list[str]] = [[] for _ in range(n_tokens)]
+        for start, _, target, _, label in answer:
+            marks[start].append(f"{label}{target - start:+d}")
+        return ["+".join(sorted(mark)) or NO_LINK for mark in marks]
 
     def place_of(self, entry: int, answer: Answer) -> int | None:
         start: int = answer[entry][0]
@@ -118,6 +122,14 @@ class RelationsKind(Kind):
     def scores(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, float]:
         return dict(relation_f1(gold, predicted)._asdict())
 
+    def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
+        """Return the counts; partly equal are links of the same label whose ends share words."""
+        if measure != "partial_f1":
+            return super().common_and_total(measure, a, b)
+        n_met = sum(any(_meet(x, y) for y in b) for x in a)
+        n_met += sum(any(_meet(x, y) for x in a) for y in b)
+        return n_met, len(a) + len(b)
+
     def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
         """Return the F1 of the links; 1 when there is none and none was predicted."""
         common, total = self.common_and_total("f1", gold, predicted)
@@ -125,6 +137,11 @@ class RelationsKind(Kind):
 
 
 KINDS.register(RelationsKind())
+
+
+def _meet(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    is_first = a[0] < b[1] and b[0] < a[1]
+    return bool(a[4] == b[4] and is_first and a[2] < b[3] and b[2] < a[3])
 
 
 def _link_problems(

@@ -135,6 +135,20 @@ def test_relations_by_strict_f1_and_per_label():
     assert report.labels["in"].value == 0
 
 
+def test_relations_beyond_chance_and_with_credit_for_parts():
+    answers = [
+        {"ann": [[0, 2, 3, 4, "owns"]], "ben": [[0, 1, 3, 5, "owns"]]},
+        {"ann": [[0, 1, 3, 4, "owns"]], "ben": [[0, 1, 3, 4, "owns"]]},
+        {"ann": [], "ben": [[1, 2, 3, 4, "owns"]]},
+    ]
+    scores = measure_agreement("relations", answers, [6, 6, 6]).scores
+    assert scores["f1"].value == pytest.approx(2 / 5)
+    assert scores["partial_f1"].value == pytest.approx(4 / 5)
+    # 18 words, one differs; of 36 marks 31 are empty, 4 are "owns+3" and one is "owns+2"
+    expected = 1 - (2 / 36) / (1 - (31 * 30 + 4 * 3) / (36 * 35))
+    assert scores["alpha"].value == pytest.approx(expected)
+
+
 def test_pairs_count_only_what_both_have_answered():
     answers = [{"ann": "a", "ben": "a"}, {"ann": "a", "cem": "b"}, {"ben": "b", "cem": "b"}]
     report = measure_agreement("classes", answers, [2, 2, 2])

@@ -33,6 +33,21 @@ def test_every_column_becomes_a_layer_or_is_kept():
     assert third.layers == {}
 
 
+def test_features_are_tags_that_can_be_edited():
+    format = get_format("conllu")
+    tasks = (layer_spec("feats", "tags"),)
+    content = rows("1 go go VERB _ Mood=Imp _ _ _ _", "2 on on ADP _ _ _ _ _ _", text="go on")
+    (record,) = read("conllu", content)[0]
+    assert record.layers["feats"].value == ["Mood=Imp", "_"]
+    assert write("conllu", [answered(format, record, tasks)], tasks).decode() == content
+    changed = replace(answered(format, record, tasks), answers={"feats": ["_", "Degree=Pos"]})
+    written = write("conllu", [changed], tasks).decode().splitlines()
+    assert [line.split("\t")[5] for line in written[1:3]] == ["_", "Degree=Pos"]
+    stored = replace(record, extra={"conllu": {"feats": "Mood=Imp\t_"}})  # by an earlier version
+    old = write("conllu", [ExportRecord(stored)], ()).decode().splitlines()
+    assert [line.split("\t")[5] for line in old[1:3]] == ["Mood=Imp", "_"]
+
+
 def test_the_line_of_each_token_is_known():
     first, second, _ = read("conllu", CONLLU)[0]
     lines = CONLLU.split("\n")

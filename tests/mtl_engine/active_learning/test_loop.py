@@ -30,6 +30,7 @@ from mtl_engine.active_learning.train import (
     _policy,
     task_groups,
     train_ensemble,
+    with_span_width,
 )
 from mtl_engine.costs import Costs
 from mtl_engine.ensemble import load_ensemble, save_ensemble
@@ -360,3 +361,17 @@ def test_a_sample_of_a_pool_is_a_pool_and_another_one_each_time():
     assert first.is_closed[:, 0].tolist() == (numbers % 3 == 0).tolist()
     assert whole.sample(0, rng) is whole
     assert whole.sample(30, rng) is whole
+
+
+def test_candidates_are_as_wide_as_the_spans_that_people_mark():
+    config = SETTINGS.engine_config(seed=0)
+    nested = TaskSpec("terms", "spans", ("T",), is_nested=True)
+    flat = TaskSpec("names", "spans", ("T",))
+    wide = [[0, 15, "T"]]
+    words = tuple("abcdefghijklmnopqrstuvwxyz" * 2)
+    examples = [Example(words, {"terms": wide, "names": wide}, i) for i in range(300)]
+    assert with_span_width(config, [flat], examples) == config
+    assert with_span_width(config, [nested], examples).model.max_span_width == 15
+    giant = Example(words, {"terms": [[0, 50, "T"]]}, 300)
+    assert with_span_width(config, [nested], [*examples, giant]).model.max_span_width == 15
+    assert with_span_width(config, [nested], [giant]).model.max_span_width == 24
