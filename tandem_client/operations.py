@@ -229,6 +229,7 @@ class Choices(TypedDict):
     duplicates: str
     skips_bad: bool
     is_test: bool
+    language: NotRequired[str]
     is_onto_existing: bool
 
 
@@ -268,6 +269,7 @@ class Corpus(TypedDict):
     id: int
     name: str
     format: str
+    language: str
     n_sentences: int
     created_at: str
 
@@ -644,6 +646,7 @@ class Import(TypedDict):
     duplicates: NotRequired["DuplicatesEnum"]
     skip_bad: NotRequired[bool]
     onto_existing: NotRequired[bool]
+    language: NotRequired[str]
     as_test: NotRequired[bool]
     is_dry_run: NotRequired[bool]
     tokeniser: NotRequired[str]
@@ -1916,6 +1919,7 @@ class Training(TypedDict):
     tasks: NotRequired[list[str]]
     temperatures: NotRequired[dict[str, float]]
     scores: NotRequired[dict[str, "TaskEvaluation"]]
+    languages: NotRequired[dict[str, dict[str, float]]]
     policy_weights: NotRequired[dict[str, float] | None]
     cpu_seconds: NotRequired[float]
     data_hash: NotRequired[str]

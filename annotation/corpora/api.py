@@ -109,6 +109,9 @@ class ImportBody(Message):
     duplicates = NameField(DUPLICATES, default="keep")
     skip_bad = FormFlagField(default=False, help_text="Import what is good, report the rest.")
     onto_existing = FormFlagField(default=False, help_text="Labels for sentences that are there.")
+    language = TextField(
+        max_length=16, default="", help_text="Of the sentences: en, de, ...; empty: the project's."
+    )
     as_test = FormFlagField(default=False, help_text="The sentences are the test slice.")
     is_dry_run = FormFlagField(default=False)
     tokeniser = TextField(max_length=20, default="")
@@ -132,6 +135,7 @@ class CorpusMessage(Message):
     id = serializers.IntegerField()
     name = TEXT()
     format = TEXT()
+    language = TEXT(allow_blank=True)
     n_sentences = serializers.IntegerField()
     created_at = serializers.DateTimeField()
 
@@ -160,6 +164,7 @@ class ChoicesMessage(Message):
     duplicates = TEXT()
     skips_bad = serializers.BooleanField()
     is_test = serializers.BooleanField()
+    language = TEXT(allow_blank=True, required=False)
     is_onto_existing = serializers.BooleanField()
 
 
@@ -422,11 +427,12 @@ def _wanted(project: Project, user: Any, body: dict[str, Any]) -> dict[str, Any]
             duplicates=body["duplicates"],
             skips_bad=body["skip_bad"],
             is_test=body["as_test"],
+            language=body["language"],
             is_onto_existing=body["onto_existing"],
         ),
         "options": ReadOptions(
             encoding=body["encoding"],
-            tokeniser=body["tokeniser"] or project.language,
+            tokeniser=body["tokeniser"] or body["language"] or project.language,
             split_sentences=body["split_sentences"],
             scheme=body["scheme"],
             columns=columns,

@@ -48,6 +48,13 @@ class ImportForm(forms.Form):
         required=False,
         help_text="Empty: the name of the file.",
     )
+    language = forms.CharField(
+        label="Language of the sentences",
+        max_length=16,
+        required=False,
+        widget=forms.TextInput({"class": "short", "autocapitalize": "none"}),
+        help_text="Its code: en, de, zh, ... Empty: the project's. Scores are told per language.",
+    )
     tokeniser = forms.CharField(
         label="Words are cut by",
         max_length=20,
@@ -153,6 +160,7 @@ class ImportForm(forms.Form):
                 duplicates=values["duplicates"] or "keep",
                 skips_bad=values["skip_bad"],
                 is_test=values["as_test"],
+                language=values["language"],
                 is_onto_existing=values["onto_existing"],
                 label_map=self._label_map(),
             ),
@@ -171,6 +179,9 @@ class ImportForm(forms.Form):
 
     def _options(self) -> ReadOptions:
         values = {name: self.cleaned_data[name] for name in OPTIONS if self.cleaned_data[name]}
+        language = self.cleaned_data["language"]
+        if language and values.get("tokeniser", "") in ("", self.project.language):
+            values["tokeniser"] = language
         columns = [name.strip() for name in self.cleaned_data["columns"].split(",")]
         return ReadOptions(**values, columns=tuple(filter(None, columns)))
 
@@ -193,5 +204,6 @@ def _choice_values(choices: dict[str, Any]) -> dict[str, Any]:
         "duplicates": choices.get("duplicates", "keep"),
         "skip_bad": choices.get("skips_bad", False),
         "as_test": choices.get("is_test", False),
+        "language": choices.get("language", ""),
         "onto_existing": choices.get("is_onto_existing", False),
     }

@@ -111,6 +111,7 @@ def import_corpus(
             file_hash=file.sha256(),
             header={"layers": layers},
             n_sentences=found.n_sentences,
+            language=choices.language,
             created_by=created_by,
         )
         with transaction.atomic():

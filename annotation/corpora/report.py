@@ -15,6 +15,7 @@ NEW_LABELS = ("refuse", "take")
 DUPLICATES = ("keep", "skip")
 VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d[\d.,]*\b")  # what differs between alike problems
 FIRST_LINES = 5
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,2}")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class ImportChoices:
     duplicates: str = "keep"  # sentences that are there already, or twice in the file
     skips_bad: bool = False  # import what is good and report the rest
     is_test: bool = False  # the sentences are a test slice: never asked, never trained on
+    language: str = ""  # of the file's sentences; empty = the project's
     is_onto_existing: bool = False  # labels for sentences that are there, found by id or text
 
     def __post_init__(self) -> None:
@@ -34,6 +36,10 @@ class ImportChoices:
             raise Refused(unknown_name("way to treat new labels", self.new_labels, NEW_LABELS))
         if self.duplicates not in DUPLICATES:
             raise Refused(unknown_name("way to treat duplicates", self.duplicates, DUPLICATES))
+        if self.language and not LANGUAGE.fullmatch(self.language):
+            raise Refused(
+                f"'{self.language}' is no code of a language; write one such as en, de or zh."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the choices as plain values."""

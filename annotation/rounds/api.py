@@ -114,6 +114,9 @@ class TrainingMessage(Message):
     tasks = serializers.ListField(child=Text(), required=False, help_text="That were learned.")
     temperatures = _by_task(Number(), required=False)
     scores = _by_task(TaskEvaluationMessage(), required=False)
+    languages = serializers.DictField(
+        child=_by_task(Number()), required=False, help_text="Scores by language, where several."
+    )
     policy_weights = _by_task(Number(), required=False, allow_null=True)
     cpu_seconds = Number(required=False)
     data_hash = Text(required=False)

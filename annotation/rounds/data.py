@@ -12,7 +12,7 @@ from annotation.bridge import as_example
 from annotation.models import Annotation, Ask, Gold, Project, Sentence
 from annotation.queue.skips import skipped_by_all
 from mtl_engine.active_learning.pool import LabelledData, LabelledExample, Pool, part_of
-from mtl_engine.types import TaskSpec
+from mtl_engine.types import Example, TaskSpec
 
 CHUNK = 2000
 
@@ -98,6 +98,17 @@ def stream_tokens(ids: NDArray[np.int64]) -> Iterator[list[str]]:
         wanted = [int(i) for i in ids[first : first + CHUNK]]
         rows = Sentence.objects.filter(pk__in=wanted).order_by("id")
         yield from rows.values_list("tokens", flat=True)
+
+
+def languages_of(examples: Sequence[Example]) -> list[str]:
+    """Return the language of each sentence: its corpus's, else the project's."""
+    found: dict[int, str] = {}
+    ids = [int(example.id) for example in examples]
+    for first in range(0, len(ids), CHUNK):
+        rows = Sentence.objects.filter(pk__in=ids[first : first + CHUNK])
+        for pk, own, project in rows.values_list("id", "corpus__language", "project__language"):
+            found[pk] = own or project
+    return [found.get(i, "") for i in ids]
 
 
 def documents_among(ids: Sequence[int]) -> set[int]:

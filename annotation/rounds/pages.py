@@ -264,7 +264,8 @@ def _titled(values: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _scores(found: Round) -> list[dict[str, Any]]:
-    scores = found.stages.get("training", {}).get("scores", {})
+    training = found.stages.get("training", {})
+    scores, languages = training.get("scores", {}), training.get("languages", {})
     return [
         {
             "task": name,
@@ -272,6 +273,11 @@ def _scores(found: Round) -> list[dict[str, Any]]:
             "interval": row["interval"],
             "n": row["n"],
             "overconfidence": row["calibration"]["overconfidence"],
+            "languages": [
+                (language, found_there[name])
+                for language, found_there in languages.items()
+                if name in found_there
+            ],
         }
         for name, row in scores.items()
     ]

@@ -14,7 +14,7 @@ from annotation.jobs.worker import Parked
 from annotation.models import Round
 from annotation.queue.selectors import cost_model
 from annotation.rounds import services
-from annotation.rounds.data import labelled_data
+from annotation.rounds.data import labelled_data, languages_of
 from annotation.rounds.selectors import learned_weights, previous_model
 from annotation.rounds.settings import LEARNED, RoundSettings, stored_settings
 from annotation.rounds.workspace import (
@@ -24,7 +24,11 @@ from annotation.rounds.workspace import (
     round_to,
 )
 from mtl_engine.active_learning.control import ControlReport, is_control_of_use, train_control
-from mtl_engine.active_learning.evaluate import TaskEvaluation, evaluate_ensemble
+from mtl_engine.active_learning.evaluate import (
+    TaskEvaluation,
+    evaluate_ensemble,
+    scores_by_group,
+)
 from mtl_engine.active_learning.pool import DEV, TEST, TRAIN, LabelledData
 from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.active_learning.train import (
@@ -65,6 +69,7 @@ class TrainingReport:
     tasks: Sequence[str] = ()
     temperatures: Mapping[str, float] = field(default_factory=dict)
     scores: Mapping[str, TaskEvaluation] = field(default_factory=dict)
+    languages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # score by task
     policy_weights: Mapping[str, float] | None = None
     cpu_seconds: float = 0.0
     data_hash: str = ""
@@ -182,6 +187,7 @@ def _train_beside(
         tasks=[task.name for task in ensemble.tasks],
         temperatures=ensemble.temperatures,
         scores=evaluation.tasks,
+        languages=scores_by_group(ensemble, data.part(TEST), languages_of(data.part(TEST))),
         policy_weights=weights,
         cpu_seconds=round_to(cpu_seconds, 2),
         data_hash=data_hash(data),

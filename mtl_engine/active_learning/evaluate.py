@@ -113,6 +113,29 @@ def evaluate_ensemble(
     )
 
 
+def scores_by_group(
+    ensemble: Ensemble, test: Sequence[Example], groups: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return the main score of each task on each group of test sentences, as of a language.
+
+    Groups of fewer than ``FEWEST`` sentences tell nothing; of one group alone nothing is told.
+    """
+    rows: dict[str, list[Example]] = {}
+    for example, group in zip(test, groups, strict=True):
+        rows.setdefault(group, []).append(example)
+    if len(rows) < 2:
+        return {}
+    return {
+        group: {
+            name: float(result.main)
+            for name, result in results_on(ensemble, found, has_temperatures=True).items()
+            if len(result.rows) >= FEWEST
+        }
+        for group, found in sorted(rows.items())
+        if len(found) >= FEWEST
+    }
+
+
 def task_needs(
     evaluations: Mapping[str, TaskEvaluation],
     targets: Mapping[str, float | None],

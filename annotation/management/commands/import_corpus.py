@@ -49,6 +49,9 @@ class Command(RefusingCommand):
         parser.add_argument("--name", default="", metavar="CORPUS")
         parser.add_argument("--dry-run", action="store_true", help="look, and store nothing")
         parser.add_argument(
+            "--language", default="", help="of the sentences, such as de: the project's unless said"
+        )
+        parser.add_argument(
             "--tokeniser", default="", help="whitespace, or a language such as en: the project's"
         )
         parser.add_argument("--split-sentences", action="store_true")
@@ -94,13 +97,14 @@ def _import(path: Path, options: dict[str, Any]) -> ImportReport:
             else None,
             mapping={**read_mapping(options["map"]), **_columns(options["column"])},
             name=options["name"],
-            options=_read_options(options, project.language),
+            options=_read_options(options, options["language"] or project.language),
             choices=ImportChoices(
                 new_labels=options["new_labels"],
                 label_map=_label_map(options["map_label"]),
                 duplicates=options["duplicates"],
                 skips_bad=options["skip_bad"],
                 is_test=options["author"] == "test",
+                language=options["language"],
                 is_onto_existing=options["onto_existing"],
             ),
             is_dry_run=options["dry_run"],

@@ -12,7 +12,12 @@ from mtl_engine.active_learning.choose import (
     choose_by_chance,
     with_blind_share,
 )
-from mtl_engine.active_learning.evaluate import TaskEvaluation, evaluate_ensemble
+from mtl_engine.active_learning.evaluate import (
+    TaskEvaluation,
+    evaluate_ensemble,
+    results_on,
+    scores_by_group,
+)
 from mtl_engine.active_learning.explain import explain_choice, explain_seed_set
 from mtl_engine.active_learning.pool import LabelledData, LabelledExample, part_of
 from mtl_engine.active_learning.price import charge, items_to_mark
@@ -375,3 +380,15 @@ def test_candidates_are_as_wide_as_the_spans_that_people_mark():
     giant = Example(words, {"terms": [[0, 50, "T"]]}, 300)
     assert with_span_width(config, [nested], [*examples, giant]).model.max_span_width == 15
     assert with_span_width(config, [nested], [giant]).model.max_span_width == 24
+
+
+def test_scores_are_told_per_group_where_there_are_several(apart):
+    test = labelled([SPANS, MOOD, MOVES]).part("test")
+    assert scores_by_group(apart, test, ["de"] * len(test)) == {}
+    groups = ["de" if i % 2 else "tr" for i in range(len(test))]
+    groups[-1] = "one"
+    found = scores_by_group(apart, test, groups)
+    assert list(found) == ["de", "tr"]  # a single sentence tells nothing
+    german = [e for e, group in zip(test, groups, strict=True) if group == "de"]
+    alone = results_on(apart, german, has_temperatures=True)
+    assert found["de"]["mood"] == alone["mood"].main

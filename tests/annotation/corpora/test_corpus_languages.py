@@ -1,0 +1,58 @@
+"""A language per corpus: how words are cut, what the annotate page is told, whose scores."""
+
+import io
+
+import pytest
+
+from annotation.corpora.imports import import_corpus
+from annotation.corpora.report import ImportChoices
+from annotation.errors import Refused
+from annotation.models import Corpus
+from annotation.projects.services import create_project
+from annotation.rounds.data import languages_of
+from mtl_engine.types import Example
+
+pytestmark = pytest.mark.django_db
+TONE = {"name": "tone", "kind": "classes", "labels": ["good", "bad"]}
+
+
+@pytest.fixture
+def project():
+    return create_project(spec={"name": "Voice", "language": "en", "tasks": [TONE]})
+
+
+def _take(project, name, language):
+    import_corpus(
+        project=project,
+        stream=io.BytesIO(f"play {name} .\n".encode()),
+        file_name=name,
+        format="text",
+        labels="none",
+        name=name,
+        choices=ImportChoices(language=language),
+    )
+    return Corpus.objects.get(project=project, name=name)
+
+
+def test_a_sentence_has_the_language_of_its_corpus_or_of_the_project(project):
+    german, other = _take(project, "a", "de"), _take(project, "b", "")
+    assert (german.language, other.language) == ("de", "")
+    ids = [corpus.sentences.get().pk for corpus in (german, other)]
+    assert languages_of([Example(("x",), {}, i) for i in ids]) == ["de", "en"]
+
+
+def test_what_is_no_language_is_refused():
+    with pytest.raises(Refused, match="'deutsch!' is no code of a language"):
+        ImportChoices(language="deutsch!")
+
+
+def test_the_annotate_page_is_told_the_language(project, client, django_user_model):
+    from annotation.models import Membership, Role
+
+    ann = django_user_model.objects.create_user("ann")
+    Membership.objects.create(project=project, user=ann, role=Role.ANNOTATOR)
+    _take(project, "a", "ar")
+    client.force_login(ann)
+    found = client.post(f"/api/projects/{project.pk}/next/")
+    assert found.status_code == 200
+    assert found.json()["sentence"]["language"] == "ar"
