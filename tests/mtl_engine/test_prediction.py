@@ -21,7 +21,7 @@ TOKENS = [example.tokens for example in EXAMPLES]
 
 @pytest.fixture(scope="module")
 def model():
-    return trained(EXAMPLES, TASKS, tiny_config(epochs=12, frozen_layers=1)).model
+    return trained(EXAMPLES, TASKS, tiny_config(epochs=16, frozen_layers=1)).model
 
 
 def test_answers_come_in_the_order_of_the_sentences_whatever_the_batches(model):

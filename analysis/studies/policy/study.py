@@ -61,6 +61,6 @@ STUDY = StudyKind(
     run=_run,
     load=lambda settings: read_sources(settings.sources),
     fingerprint=fingerprint,
-    version=3,
+    version=4,
     data_keys=("sources",),
 )

@@ -107,7 +107,7 @@ STUDY = StudyKind(
     run=_run,
     load=_load,
     fingerprint=lambda settings: replay_fingerprint(settings.project),
-    version=5,
+    version=6,
     data_keys=("project", "tasks", "test_size", "max_words"),
     secondary_metrics=SECONDARY,
 )

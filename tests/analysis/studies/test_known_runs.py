@@ -18,7 +18,7 @@ KNOWN_DEFAULTS = {
     "encoder": "bundled",
     "epochs": 0,
     "format": "slu",
-    "frozen_layers": 0,
+    "frozen_layers": -2,
     "has_temperature": True,
     "head_factor": 10.0,
     "initial": 50,
@@ -55,7 +55,7 @@ KNOWN_DEFAULTS = {
 
 def test_a_default_changes_only_together_with_the_kinds_version():
     kind = get_kind("active_learning")
-    assert kind.version == 6
+    assert kind.version == 7
     assert {name: kind.defaults[name] for name in KNOWN_DEFAULTS} == KNOWN_DEFAULTS
 
 
