@@ -27,6 +27,7 @@ SAMPLE = 15_000  # words, and sentences, that clusters are fitted on
 LEAST_PER_CLUSTER = 5  # members of the sample; fewer clusters are made of a small pool
 MOST_STEPS = 30  # of k-means
 N_NAMES = 5  # commonest words that name a cluster
+N_NEIGHBOURS = 20  # whose distance says how typical a sentence is
 CHUNK = 512  # sentences whose states are held at once
 
 
@@ -145,6 +146,28 @@ def fit_clusters(
             for level in WORD_LEVELS
         },
     )
+
+
+def typical_order(
+    features: Features, sentences: Iterable[Sequence[str]], n: int, *, seed: int = 0
+) -> NDArray[np.int64]:
+    """Return sentences in the order of TypiClust (Hacohen et al. 2022), before there is a model.
+
+    They are divided into n clusters; the most typical of each come first, of the largest cluster
+    before the others, then the second of each. Typical is what has its neighbours near.
+    """
+    pooled = np.concatenate([part.sentences for part in _states(features, sentences)])
+    points = _fit_projection(pooled)(pooled)
+    nearest = _nearest(points, _k_means(points, n, np.random.default_rng(seed)))
+    sizes = np.bincount(nearest)
+    place = np.zeros(len(points), dtype=np.int64)  # of each sentence in its cluster
+    for cluster in np.flatnonzero(sizes):
+        own = np.flatnonzero(nearest == cluster)
+        gaps = np.linalg.norm(points[own, None] - points[None, own], axis=2)
+        near = np.sort(gaps, axis=1)[:, 1 : N_NEIGHBOURS + 1]
+        distance = near.mean(axis=1) if near.shape[1] else np.zeros(len(own))
+        place[own[np.argsort(distance, kind="stable")]] = np.arange(len(own))
+    return np.lexsort((nearest, -sizes[nearest], place))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from mtl_engine.clusters import SIZES, Clusters, _k_means, _nearest, fit_clusters
+from mtl_engine.clusters import (
+    SIZES,
+    Clusters,
+    _k_means,
+    _nearest,
+    fit_clusters,
+    typical_order,
+)
 from mtl_engine.config import EncoderConfig
 from mtl_engine.encoders import new_encoder
 from mtl_engine.errors import EngineError
@@ -95,3 +102,12 @@ def test_k_means_finds_groups_that_are_far_apart():
     nearest = _nearest(points, centres)
     assert all(len(set(nearest[truth == group].tolist())) == 1 for group in range(4))
     assert len(set(nearest.tolist())) == 4
+
+
+def test_typical_sentences_come_first_one_of_each_cluster(features):
+    """Two bundles of equals: one of each, of the larger bundle first."""
+    many, few = [["fly", "to", "rome", "today"]] * 30, [["walk"]] * 10
+    order = typical_order(features, [*few, *many], 2)
+    assert sorted(order.tolist()) == list(range(40))
+    assert order[0] >= 10 > order[1]
+    assert order.tolist() == typical_order(features, [*few, *many], 2).tolist()

@@ -10,6 +10,7 @@ from mtl_engine.settings import Choice, setting
 
 ONCE = "ONCE"  # the budget of all rounds, spent after the first training by one BLP
 GOLD = "gold"
+BY_CHANCE, TYPICAL = "chance", "typical"
 POOL = "pool"
 
 
@@ -56,9 +57,17 @@ class SimulationSettings(ActiveLearningSettings):
     initial: int = setting(
         50,
         title="Sentences labelled at the start",
-        help="Drawn by chance.",
+        help="Drawn by chance; typical ones cost as much in all.",
         section="simulation",
         low=1,
+    )
+    start: str = setting(
+        BY_CHANCE,
+        title="First sentences",
+        help="Drawn by chance, as rounds do, or those that stand for most others (TypiClust), as "
+        "many as cost the same.",
+        section="simulation",
+        choices=(Choice(BY_CHANCE, "by chance"), Choice(TYPICAL, "typical")),
     )
     dev_size: int = setting(
         0,

@@ -11,6 +11,7 @@ from analysis.data.labelled import HiddenPool, LabelledCorpus, WorkTimes, draw_r
 from analysis.errors import AnalysisError
 from analysis.studies.active_learning.settings import GOLD, ONCE, POOL, SimulationSettings
 from analysis.studies.active_learning.shared_models import SharedModels
+from analysis.studies.active_learning.start import first_cells
 from mtl_engine.active_learning.choose import Choice, budget_of, choose
 from mtl_engine.active_learning.evaluate import Calibration, Evaluation, evaluate_ensemble
 from mtl_engine.active_learning.pool import (
@@ -61,7 +62,7 @@ def simulate(
     times = times or prior_times(corpus)
     actual = actual_costs(drawn.oracle, settings, times)
     oracle = drawn.oracle
-    oracle.reveal(_first_rows(oracle, settings.initial))
+    oracle.reveal(first_cells(oracle, settings, actual, seed=seed, cache_dir=cache_dir))
     spent = charge(actual, oracle.is_revealed, np.zeros_like(oracle.is_revealed))
     measured: list[dict[str, float]] = []
     ensemble: Ensemble | None = None
@@ -105,7 +106,7 @@ def measure_everything(
     oracle = drawn.oracle
     actual = actual_costs(oracle, settings, times or prior_times(corpus))
     nothing = np.zeros_like(oracle.is_revealed)
-    oracle.reveal(_first_rows(oracle, len(oracle)))
+    oracle.reveal(np.ones_like(oracle.is_revealed))
     ensemble = _train(corpus, drawn, settings, seed, cache_dir)
     cost = charge(actual, oracle.is_revealed, nothing)
     return measure(ensemble, corpus, settings, seed), _shown(cost, settings)
@@ -261,12 +262,6 @@ def actual_costs(oracle: HiddenPool, settings: SimulationSettings, times: WorkTi
     measured = [times.seconds.get(i, t) for i, t in zip(oracle.ids, total, strict=True)]
     factor = np.divide(measured, total, out=np.ones_like(total), where=total > 0)
     return Costs(found.costs.read * factor, found.costs.label * factor[:, None])
-
-
-def _first_rows(oracle: HiddenPool, n: int) -> Cells:
-    asked = np.zeros(oracle.is_open.shape, dtype=bool)
-    asked[:n] = True
-    return asked
 
 
 def _is_buying(settings: SimulationSettings, number: int) -> bool:

@@ -118,9 +118,9 @@ class _TaskFeatures:
             weight = error if task.mode == "doubt" else np.ones(len(error))
             feature = cluster * task.n_lengths + self._length(sentence[is_counted])
             mass += np.bincount(feature, weight, minlength=size)
-            count += np.bincount(feature, minlength=size)
-        if without == POOL:
-            mass /= np.maximum(count, 1.0)
+            if without == POOL:
+                count += np.bincount(feature, minlength=size)
+        mass /= np.maximum(count, 1.0)
         self.mass = mass / mass.sum() if mass.sum() > 0 else mass
         labelled = task.labelled.reshape(task.n_clusters, task.n_lengths)
         self.seen = (task.kappa + (without != LABELLED) * labelled @ self.teach).ravel()

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +7,14 @@ import pytest
 from analysis.data.labelled import HiddenPool, LabelledCorpus
 from analysis.errors import AnalysisError
 from analysis.studies.active_learning.settings import SimulationSettings
-from analysis.studies.active_learning.simulation import divide, labelled_data, simulate
+from analysis.studies.active_learning.simulation import (
+    actual_costs,
+    divide,
+    labelled_data,
+    prior_times,
+    simulate,
+)
+from analysis.studies.active_learning.start import first_cells
 from annotation.rounds.settings import RoundSettings
 from mtl_engine.errors import EngineError
 from mtl_engine.types import Example, TaskSpec
@@ -211,6 +219,7 @@ def test_a_study_with_default_settings_asks_as_the_product_does():
         "calibration_on",
         "each_wording_once",
         "without",
+        "start",
     }  # of papers, and of studies of the rule's parts
     for name, value in SimulationSettings().to_dict().items():
         assert name in own or product[name] == value, name
@@ -236,3 +245,23 @@ def test_settings_of_earlier_study_files_are_read_under_their_new_names():
 def test_settings_that_do_not_go_together_are_refused(changes, message):
     with pytest.raises(EngineError, match=message):
         SimulationSettings(**changes)
+
+
+def test_typical_sentences_stand_for_others_say_nothing_twice_and_cost_no_more_than_chance():
+    settings = SimulationSettings(**{**PAPER, "dev_size": 0, "initial": 6})
+    oracle = divide(CORPUS, settings, np.random.default_rng(1)).oracle
+    actual = actual_costs(oracle, settings, prior_times(CORPUS))
+    by_chance = first_cells(oracle, settings, actual, seed=1)
+    assert by_chance.all(axis=1).tolist() == [True] * 6 + [False] * 74
+    typical = replace(settings, start="typical")
+    found = first_cells(oracle, typical, actual, seed=1)
+    rows = np.flatnonzero(found.any(axis=1))
+    assert found[rows].all()
+    texts = [oracle.tokens[row] for row in rows]
+    assert len(set(texts)) == len(texts) > 1
+    spent = [actual.by_row(oracle.is_open)[cells.any(axis=1)].sum() for cells in (found, by_chance)]
+    assert spent[0] <= spent[1]
+    assert (first_cells(oracle, typical, actual, seed=1) == found).all()
+    *rounds, last = _run(start="typical", n_rounds=1, dev_size=0)
+    assert len(rounds) == 1
+    assert last["final"]["cost"] > 0
