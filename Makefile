@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 # more, alone, and must pass then; both results are printed, so that a test which needs this is seen and mended.
 ALONE := || { test $$? -eq 1 && echo "Once more, alone:" && $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -n 0
 
-.PHONY: run wheels api docs lock sbom test test-corpora test-sqlite test-postgres check bench chaos format browser clean
+.PHONY: run wheels api docs lock sbom audit test test-corpora test-sqlite test-postgres check bench chaos soak attack format browser clean
 
 run: .venv/installed
 	@$(BIN)/python manage.py serve --demo
@@ -57,6 +57,15 @@ format: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
+
+audit: .venv/installed-dev
+	$(BIN)/python deploy/audit.py $(OSV)
+
+soak: .venv/installed-dev
+	$(BIN)/python -m benchmarks.soak --minutes 60
+
+attack: .venv/installed-dev
+	$(BIN)/python -m benchmarks.attack
 
 chaos: .venv/installed-dev
 	$(BIN)/python -m benchmarks.chaos --kills 100 --sentences 3000 --beside

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -40,12 +39,16 @@ class Beside:
     seed: int
     done: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
-    worker: "subprocess.Popen[bytes] | None" = None
+    n_workers: int = 1
+    pause: tuple[float, float] = (0.1, 0.4)  # seconds between two things the owner does
+    log: Path | None = None  # where workers write
+    workers: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     def start(self, made: dict[str, Any]) -> None:
         """Begin to work; ``made`` has the second project and its owner's token."""
         self.stopped = threading.Event()
-        self.start_worker()
+        for _ in range(self.n_workers):
+            self.start_worker()
         self.threads = [
             threading.Thread(target=self._own, args=(made["beside"], made["owner"])),
             threading.Thread(target=self._back_up),
@@ -54,19 +57,18 @@ class Beside:
             thread.start()
 
     def start_worker(self) -> None:
-        """Start a worker in the place of the last one."""
-        self.worker = subprocess.Popen(
+        """Start a worker."""
+        said: Any = self.log.open("ab") if self.log else subprocess.DEVNULL
+        worker = subprocess.Popen(
             [sys.executable, "-m", "manage", "worker"],
             cwd=ROOT, env=self.server.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=said,
         )  # fmt: skip
+        self.workers.append(worker)
 
     def kill_worker(self) -> None:
-        """Kill the worker as a power cut would, and start another one."""
-        if self.worker is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.worker.pid, signal.SIGKILL)
-            self.worker.wait()
+        """Kill the oldest worker as a power cut would, and start another one."""
+        self._kill(self.workers.pop(0))
         self.start_worker()
 
     def stop(self) -> None:
@@ -74,10 +76,14 @@ class Beside:
         self.stopped.set()
         for thread in self.threads:
             thread.join()
-        if self.worker is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.worker.pid, signal.SIGKILL)
-            self.worker.wait()
+        for worker in self.workers:
+            self._kill(worker)
+
+    @staticmethod
+    def _kill(worker: "subprocess.Popen[bytes]") -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
 
     def _own(self, project: int, token: str) -> None:
         rng = random.Random(self.seed)
@@ -95,7 +101,7 @@ class Beside:
                     self.errors.append(f"{act.__name__}: {error!r}")
             except (OSError, HTTPException):
                 self.done["cut off"] += 1  # an upload is not sent twice: nobody was told it is done
-            time.sleep(rng.uniform(0.1, 0.4))
+            self.stopped.wait(rng.uniform(*self.pause))
 
     def _import(self, client: Client, project: int, n: int) -> None:
         lines = "".join(f"a ferry number {n} {i}\n" for i in range(40))

@@ -127,11 +127,7 @@ class WebServer:
 
     def resident_mb(self) -> float:
         """Return the memory of master and workers, shared pages counted once (PSS)."""
-        total = 0
-        for pid in self.pids():
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-        return total / 1024
+        return sum(map(resident_mb, self.pids()))
 
 
 @contextmanager
@@ -151,6 +147,18 @@ def cpu_seconds(pid: int) -> float:
     except FileNotFoundError:
         return 0.0
     return sum(int(n) for n in fields[11:15]) / TICKS
+
+
+def resident_mb(pid: int, what: str = "Pss") -> float:
+    """Return the memory of one process, its share of shared pages; 0 if it is gone.
+
+    "Pss_Anon" leaves out files that are mapped, as SQLite's is: the system takes those back.
+    """
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) / 1024
 
 
 def _children(pid: int) -> list[int]:

@@ -8,17 +8,21 @@ import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from django.core import checks
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, F
+from django.utils import timezone
 
-from annotation.models import Corpus, Job, Project, Round
+from annotation.models import Corpus, Job, Project, Round, Worker
 from config.home import home
+from mtl_engine.checksums import file_sha256
 
 OLD_SECONDS = 24 * 3600  # younger files may be in the making
+LONG_SECONDS = 120  # that a job waits where workers are
 LEAST_FREE = 1 << 30  # bytes
 
 
@@ -35,7 +39,7 @@ def examine() -> list[Finding]:
     missing = _missing_migrations()
     if missing:
         return [Finding(f"The database lacks {missing} migrations: run migrate.")]
-    return [*_database(), *_corpora(), *_files(), *_settings()]
+    return [*_database(), *_corpora(), *_jobs(), *_files(), *_models(), *_settings()]
 
 
 def repair() -> list[str]:
@@ -84,6 +88,35 @@ def _corpora() -> Iterator[Finding]:
     for _, name, n_stated, n_found in _miscounted():
         words = f"Corpus '{name}' says {n_stated} sentences and has {n_found}."
         yield Finding(words, can_be_mended=True)
+
+
+def _jobs() -> Iterator[Finding]:
+    """Find work that nobody does."""
+    open_jobs = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+    waiting = open_jobs.filter(created_at__lt=timezone.now() - timedelta(seconds=LONG_SECONDS))
+    recent = timezone.now() - timedelta(seconds=LONG_SECONDS)
+    if waiting.exists() and not Worker.objects.filter(heartbeat_at__gte=recent).exists():
+        yield Finding(f"{waiting.count()} jobs wait and no worker is alive: start one.")
+    for round in Round.objects.filter(state__in=Round.RUNNING).select_related("project"):
+        if not open_jobs.filter(arguments__round=round.pk).exists():
+            where = f"Round {round.number} of '{round.project}'"
+            yield Finding(f"{where} is {round.state}, but no job runs it: cancel or retry it.")
+
+
+def _models() -> Iterator[Finding]:
+    """Find files of rounds that are not what was written."""
+    for round in Round.objects.select_related("project").order_by("pk"):
+        folder = home().round(round.folder)
+        known = {folder / name: digest for name, digest in round.files.items()}
+        for path in folder.rglob("*.sha256"):
+            known[path.with_suffix("")] = path.read_text().strip()
+        for path, digest in sorted(known.items()):
+            if path.exists() and file_sha256(path) != digest:
+                where = f"round {round.number} of '{round.project}'"
+                yield Finding(
+                    f"{path} of {where} is damaged. Restore it from a backup, or retry the round: "
+                    "the stage is computed again."
+                )
 
 
 def _orphans() -> list[Path]:

@@ -145,7 +145,10 @@ def _findings(values: dict[str, Any]) -> Findings:
 
 def _child() -> None:
     """Read what the parent asks for; the last line of the output is the answer."""
-    request = json.loads(sys.stdin.buffer.readline())
+    first = sys.stdin.buffer.readline()
+    if not first:  # whoever asked is gone
+        return
+    request = json.loads(first)
     marks = sys.stdin.buffer.read()
     limits = ReadingLimits(**request["limits"])
     _limit(resource.RLIMIT_CPU, limits.cpu_seconds)

@@ -1,12 +1,17 @@
 """The doctor finds what is wrong and mends what is safe to mend."""
 
+import hashlib
 import os
 import time
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from annotation.models import Corpus, Round
+from annotation.archive.doctor import examine
+from annotation.jobs.services import beat, enqueue_job
+from annotation.models import Corpus, Job, Round
 from config.home import home
 from tests.annotation.corpora.test_imports import CONLLU, load
 
@@ -36,3 +41,26 @@ def test_the_doctor_finds_and_mends(project, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith("Nothing is wrong.\n")
     assert [folder.exists() for folder in folders] == [True, False, True]
     assert Corpus.objects.get().n_sentences == 2
+
+
+@pytest.mark.django_db
+def test_the_doctor_finds_damaged_files_and_work_that_nobody_does(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr("annotation.archive.doctor.LEAST_FREE", 0)
+    stuck = Round.objects.create(project=project, number=1, state="training")
+    folder = home().round(stuck.folder)
+    folder.mkdir(parents=True)
+    (folder / "scores.npz").write_bytes(b"as it was written")
+    digest = hashlib.sha256(b"as it was written").hexdigest()
+    (folder / "scores.npz.sha256").write_text(digest)
+    job = enqueue_job(project=project, kind="export", arguments={}, created_by=None)
+    Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(hours=1))
+    words = [finding.what for finding in examine()]
+    assert len(words) == 2
+    assert words[0] == "1 jobs wait and no worker is alive: start one."
+    assert "no job runs it" in words[1]
+    (folder / "scores.npz").write_bytes(b"as it was writteN")
+    assert "scores.npz of round 1" in examine()[2].what
+    beat(name="w:1:x", now=timezone.now())
+    assert not any("no worker" in finding.what for finding in examine())
