@@ -14,7 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
 from annotation.accounts.log import record
-from annotation.corpora.exports import ALL, ANNOTATOR, SENTENCES, export_corpus, which_of
+from annotation.corpora.exports import (
+    ALL,
+    ANNOTATOR,
+    PREDICTED,
+    SENTENCES,
+    export_corpus,
+    which_of,
+)
 from annotation.corpora.jobs import export_file, start_export
 from annotation.corpora.selectors import count_sentences
 from annotation.corpora.uploads import safe_file_name
@@ -24,6 +31,8 @@ from annotation.jobs.kinds import FILES
 from annotation.jobs.pages import find
 from annotation.jobs.selectors import alive_workers
 from annotation.models import Annotation, Corpus, Project
+from annotation.predictions.services import start_prediction
+from annotation.rounds.selectors import find_model
 from annotation.web.errors import show_refusal
 from annotation.web.frame import render_in_project
 
@@ -35,6 +44,12 @@ LABELS = (
     ("all", "everybody's answers, side by side"),
     ("suggestions", "suggestions"),
     ("none", "no labels, the sentences alone"),
+)
+
+
+MODEL_LABELS = (
+    ("final+model", "final answers, and the model's for the rest; each says whose it is"),
+    ("model", "the model's answers to what nobody answered"),
 )
 
 
@@ -55,7 +70,11 @@ class ExportForm(forms.Form):
         "so; plain text is the sentences alone.",
     )
 
-    def __init__(self, *args: object, project: Project) -> None:
+    as_suggestions = forms.BooleanField(
+        label="Offer the model's answers to annotators, too", required=False
+    )
+
+    def __init__(self, *args: object, project: Project, has_model: bool) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         people = (
             Annotation.objects.filter(task__project=project)
@@ -67,7 +86,7 @@ class ExportForm(forms.Form):
         names = project.tasks.values_list("name", flat=True)
         choices = {
             "format": [(name, format.title) for name, format in formats().items()],
-            "labels": [*LABELS, *own],
+            "labels": [*LABELS, *(MODEL_LABELS if has_model else ()), *own],
             "tasks": [(name, name) for name in names],
             "round": [
                 ("", "whatever asked for them"),
@@ -89,7 +108,8 @@ class ExportForm(forms.Form):
 def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse:
     """Show the form, or write a file: now if it is small, else in the worker."""
     project = get_project(request.user, project_id)
-    form = ExportForm(request.POST or None, project=project)
+    has_model = _has_model(project)
+    form = ExportForm(request.POST or None, project=project, has_model=has_model)
     form.initial["format"] = _likely_format(project)
     if request.method == "POST" and form.is_valid():
         try:
@@ -100,6 +120,7 @@ def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse
         "form": form,
         "n_sentences": count_sentences(project),
         "has_rounds": project.rounds.exists(),
+        "has_model": has_model,
         "is_worker_alive": alive_workers(timezone.now(), FILES).exists(),
     }
     status = 400 if form.errors else 200
@@ -121,6 +142,19 @@ def _export(
     wanted = dict(form.cleaned_data)
     corpus = wanted.pop("corpus")
     wanted["sentences"] = wanted["sentences"] or ALL
+    as_suggestions = wanted.pop("as_suggestions")
+    if wanted["labels"] in PREDICTED:
+        _refuse_part(wanted["sentences"], wanted["round"])
+        job = start_prediction(
+            project=project,
+            created_by=request.user,
+            format=wanted["format"],
+            labels=wanted["labels"],
+            corpora=[corpus.name] if corpus else [],
+            tasks=wanted["tasks"],
+            as_suggestions=as_suggestions,
+        )
+        return redirect("job", project.pk, job.pk)
     n_sentences = corpus.n_sentences if corpus else count_sentences(project)
     if n_sentences > SMALL_SENTENCES:
         names = [corpus.name] if corpus else []
@@ -139,6 +173,23 @@ def _export(
         filename=safe_file_name(f"{title}{format.suffixes[0]}"),
         content_type=format.media_type,
     )
+
+
+def _has_model(project: Project) -> bool:
+    try:
+        find_model(project)
+    except Refused:
+        return False
+    return True
+
+
+def _refuse_part(sentences: str, round: int | None) -> None:
+    """Refuse the model's answers to some sentences only, which are given to all of a corpus."""
+    if sentences != ALL or round is not None:
+        raise Refused(
+            "The model answers all sentences of the corpora that are chosen. Choose all sentences "
+            "and no round, or labels without the model's."
+        )
 
 
 def _written(pieces: Iterator[bytes]) -> IO[bytes]:

@@ -138,6 +138,23 @@ def test_a_killed_prediction_goes_on_with_the_pieces_that_are_missing(
     assert len(read(export_file(job))) == 30
 
 
+def test_the_export_page_has_the_models_answers_for_the_rest(trained, people, client, work):
+    client.force_login(people[0])
+    address = f"/projects/{trained.pk}/export/"
+    assert 'value="final+model"' in client.get(address).content.decode()
+    wanted = {"format": "jsonl", "labels": "final+model", "as_suggestions": "on"}
+    part = client.post(address, {**wanted, "sentences": "labelled"})
+    assert part.status_code == 400
+    assert "answers all sentences" in part.content.decode()
+    place = client.post(address, wanted).url
+    work()
+    page = client.get(place).content.decode()
+    assert "The model of round 1 answered 30 sentences." in page
+    assert "Annotators are offered" in page
+    file = client.get(f"{place}file/")
+    assert len(b"".join(file.streaming_content).splitlines()) == 90
+
+
 def test_predictions_are_offered_as_suggestions_but_not_on_test_sentences(
     trained,
     people,
