@@ -64,7 +64,7 @@ NER = "NER="
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
     scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
     read = partial(_sentence, scheme=scheme, options=options)
-    return commented_sentences(source, options, read, of="words")
+    yield from commented_sentences(source, options, read, of="words")
 
 
 def _tags_of(head: str) -> Iterator[str]:

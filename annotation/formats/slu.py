@@ -51,7 +51,7 @@ _USUAL_COMMENTS: Template = [INTENT]
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
     scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
     read = partial(_sentence, scheme=scheme, options=options)
-    return commented_sentences(source, options, read, of="tokens")
+    yield from commented_sentences(source, options, read, of="tokens")
 
 
 def _tags_of(head: str) -> Iterator[str]:

@@ -36,6 +36,14 @@ def test_words_fill_lines_and_a_closing_mark_never_starts_one(modules):
     assert [place["x"] for place in layout["places"]] == [0, 47, 0, 42]
 
 
+def test_every_sentence_of_a_document_starts_a_line(modules):
+    words = _words(40, 40, 40, 40)
+    words[1]["startsLine"] = words[3]["startsLine"] = True
+    layout = modules.evaluate(LAYOUT, {"words": words, "width": 900, "gap": 7})
+    lines = [(line["first"], line["end"]) for line in layout["lines"]]
+    assert lines == [(0, 1), (1, 3), (3, 4)]
+
+
 def test_narrower_gaps_save_a_line_with_a_lone_word(modules):
     layout = modules.evaluate(LAYOUT, {"words": _words(40, 40, 40), "width": 127, "gap": 7})
     assert [place["x"] for place in layout["places"]] == [0, 43, 86]

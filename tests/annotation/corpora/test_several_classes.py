@@ -1,6 +1,8 @@
 """Tasks of several classes: from files that have them and back, whatever the format."""
 
 import io
+import os
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +65,16 @@ def test_they_come_back_from_every_format_as_they_were(format):
 def test_a_label_that_joins_labels_is_refused():
     with pytest.raises(Exception, match="'#' stands between labels"):
         _project("a", ["flight#airfare"])
+
+
+@pytest.mark.corpora("atis")
+def test_the_intents_of_atis_come_in_apart_and_go_out_together():
+    content = (Path(os.environ["TANDEM_DATA"]) / "atis" / "test.conll").read_bytes()
+    lines = [line for line in content.decode().splitlines() if line.startswith("# intent = ")]
+    written = [line.removeprefix("# intent = ").split("#") for line in lines]
+    project = _project("atis", sorted({label for row in written for label in row}))
+    assert _take(project, content, "slu") == [sorted(row) for row in written]
+    assert sum(len(row) > 1 for row in written) == 15
+    back = b"".join(export_corpus(project=project, format="slu", labels="final")).decode()
+    after = [line for line in back.splitlines() if line.startswith("# intent = ")]
+    assert [sorted(line[11:].split("#")) for line in after] == [sorted(row) for row in written]

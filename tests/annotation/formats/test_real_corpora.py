@@ -22,11 +22,12 @@ SYNTAX = layer_spec("syntax", "tree")
 ENTITIES = layer_spec("entities", "spans")
 SLOTS, INTENT = layer_spec("slots", "spans"), layer_spec("intent", "classes")
 POS, CHUNKS = layer_spec("pos", "tags"), layer_spec("chunks", "spans")
+FEATS = layer_spec("feats", "tags")
 RELATIONS = layer_spec("relations", "relations", "entities")
 
 FILES = [
     ("conllu", "ewt_ner/train.conllu.gz", [SYNTAX, ENTITIES], 12543),
-    ("conllu", "ewt_ner/dev.conllu", [SYNTAX, ENTITIES, POS], 2001),
+    ("conllu", "ewt_ner/dev.conllu", [SYNTAX, ENTITIES, POS, FEATS], 2001),
     ("conllu", "ewt_ner/test.conllu", [], 2077),
     ("slu", "atis/train.conll", [SLOTS, INTENT], 4478),
     ("slu", "atis/dev.conll", [INTENT], 500),
