@@ -8,7 +8,7 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation.adjudication import people  # noqa: F401  (registers what pages show)
         from annotation.jobs.kinds import FILES, RESEARCH, JobKind, register_job
-        from annotation.rounds import preview  # noqa: F401  (registers what plans show)
+        from annotation.rounds import preview, quality  # noqa: F401  (register what pages show)
         from annotation.web import security  # noqa: F401  (registers the start-up checks)
         from annotation.web.rest import register_converters
 

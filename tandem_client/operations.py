@@ -1095,6 +1095,7 @@ class PoolPoint(TypedDict):
     sentence: int
     confidence: list[float | None]
     kind: "PoolPointKindEnum"
+    text: str
 
 
 PoolPointKindEnum = Literal["pool", "random", "chosen"]

@@ -261,8 +261,9 @@ def _case_context(
     """
     cases = adjudication_case(project, sentence, is_whole=is_whole)
     is_open = any(_is_open(case, is_again=False) for case in cases)
+    letters: dict[str, str] = {}
     if project.hides_names and is_open and not is_whole:
-        cases, _ = without_names(cases, seed=sentence.pk)
+        cases, letters = without_names(cases, seed=sentence.pk)
     people = sorted({person for case in cases for person in case.answers})
     answers: dict[str, dict[str, Any]] = {person: {} for person in people}
     for case in cases:
@@ -273,6 +274,7 @@ def _case_context(
     return {
         "sentence": sentence,
         "is_whole": is_whole,
+        "is_blind": bool(letters),
         "cases": [
             _shown_case(
                 case, parents[case.task], is_open=is_whole or _is_open(case, is_again=is_again)

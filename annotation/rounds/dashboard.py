@@ -5,14 +5,27 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max, Sum
+from django.db.models.functions import Left
 
-from annotation.adjudication.selectors import agreement_with_others
 from annotation.jobs.insights import stored_result
-from annotation.models import Annotation, Ask, Progress, Project, Queue, Round, Submission, Task
+from annotation.models import (
+    Annotation,
+    Ask,
+    Progress,
+    Project,
+    Queue,
+    Round,
+    Sentence,
+    Submission,
+    Task,
+)
 from annotation.rounds.workspace import SCORES, Workspace
 from mtl_engine.kinds import KINDS
 
 MOST_POINTS = 600
+MOST_LETTERS = 160  # of a sentence under the pointer
+NO_COUNTS = ("seen", "accepted", "edited", "rejected", "n_shown", "n_blind")
+NO_SECONDS = {"seconds_shown": None, "seconds_blind": None}
 NO_FORECAST: dict[str, Any] = {"words": "", "law": "", "curve": []}
 
 
@@ -21,6 +34,7 @@ def dashboard(project: Project) -> dict[str, Any]:
     trained = trained_rounds(project)
     last = trained[-1] if trained else None
     forecasts = stored_result(project, "forecast") or {}
+    stored = stored_result(project, "quality") or {}
     return {
         "curves": [
             {**learning_curve(task, trained), "forecast": forecasts.get(task.name, NO_FORECAST)}
@@ -28,9 +42,9 @@ def dashboard(project: Project) -> dict[str, Any]:
         ],
         "pool": pool_map(last) if last else None,
         "calibration": calibration(last) if last else {},
-        "drift": label_drift(project),
+        "drift": stored.get("drift", []),
         "budget": budget(project),
-        "suggestions": suggestion_counts(project),
+        "suggestions": stored.get("suggestions") or dict.fromkeys(NO_COUNTS, 0) | NO_SECONDS,
         "people": people(project),
     }
 
@@ -82,6 +96,8 @@ def pool_map(found: Round) -> dict[str, Any] | None:
     if len(others) > MOST_POINTS:
         others = np.sort(rng.choice(others, size=MOST_POINTS, replace=False))
     rows = [*np.flatnonzero(is_asked).tolist(), *others.tolist()]
+    shown = Sentence.objects.filter(pk__in=[int(ids[row]) for row in rows])
+    texts = dict(shown.values_list("id", Left("text", MOST_LETTERS)))
     return {
         "round": found.number,
         "tasks": found.stages["scoring"]["tasks"],
@@ -92,6 +108,7 @@ def pool_map(found: Round) -> dict[str, Any] | None:
                     None if np.isnan(c) else round(float(c), 4) for c in confidence[row]
                 ],
                 "kind": _kind(asks, int(ids[row])),
+                "text": texts.get(int(ids[row]), ""),
             }
             for row in rows
         ],
@@ -221,15 +238,18 @@ def people(project: Project) -> list[dict[str, Any]]:
         .annotate(n=Count("lease", distinct=True), last=Max("submitted_at"))
         .order_by("-n")
     )
-    agreement = agreement_with_others(project)
+    report = stored_result(project, "people") or {"people": []}
+    known = {row["name"]: row for row in report["people"]}
     return [
         {
             "name": row["annotator__username"],
             "this_round": now.get(row["annotator_id"], 0),
             "all": row["n"],
             **_newest_work(project, row["annotator_id"]),
-            "agreement": agreement.get(row["annotator__username"]),
-            "last_seen": row["last"].isoformat(),
+            "agreement": (known.get(row["annotator__username"], {}).get("others") or {}).get(
+                "value"
+            ),
+            "last_seen": row["last"],
         }
         for row in rows
     ]

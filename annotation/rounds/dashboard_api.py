@@ -57,6 +57,7 @@ class PoolPoint(Message):
     sentence = Whole()
     confidence = serializers.ListField(child=Number(allow_null=True))
     kind = serializers.ChoiceField(["pool", "random", "chosen"])
+    text = Text(allow_blank=True, help_text="The beginning of the sentence.")
 
 
 class PoolMapMessage(Message):
@@ -126,7 +127,7 @@ class PersonMessage(Message):
     median_seconds = Number(allow_null=True)
     accepted = Number(allow_null=True)
     agreement = Number(allow_null=True)
-    last_seen = Text()
+    last_seen = serializers.DateTimeField()
 
 
 class DashboardMessage(Message):

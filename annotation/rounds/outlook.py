@@ -19,6 +19,7 @@ from annotation.models import (
     Sentence,
 )
 from annotation.queue.selectors import count_queue
+from annotation.rounds.dashboard import trained_rounds
 from annotation.rounds.selectors import RoundRow, round_rows, task_names
 from annotation.web.frame import page_of
 
@@ -239,10 +240,10 @@ def targets_reached(project: Project) -> list[str]:
             "name", "target_score"
         )
     )
-    newest = next((row for row in round_rows(project) if any(row.scores)), None)
-    if not targets or newest is None:
+    trained = trained_rounds(project) if targets else []
+    if not trained:
         return []
-    scores = dict(zip(task_names(project), newest.scores, strict=True))
+    scores = trained[-1].stages["training"]["scores"]
     reached = [
         name
         for name, target in targets.items()

@@ -13,13 +13,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.accounts.access import get_project
-from annotation.adjudication.suggestion_bias import suggestion_bias
 from annotation.errors import InvalidInput, Refused
 from annotation.jobs.insights import known_insight
 from annotation.jobs.selectors import alive_workers
 from annotation.models import Project, Role, Round
 from annotation.projects.selectors import project_card
-from annotation.rounds.dashboard import budget, dashboard, people, suggestion_counts
+from annotation.rounds.dashboard import budget, dashboard, people
 from annotation.rounds.forms import RoundForm, as_command, initial_of
 from annotation.rounds.outlook import (
     facts_of,
@@ -29,6 +28,12 @@ from annotation.rounds.outlook import (
     targets_reached,
 )
 from annotation.rounds.preview import BUDGETS, by_chance, expected_gains, last_model
+from annotation.rounds.quality import (
+    better_than_chance,
+    headline,
+    stored_quality,
+    task_standings,
+)
 from annotation.rounds.selectors import (
     choice_facts,
     find_round,
@@ -312,8 +317,13 @@ def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
         "sums": round_sums(rows[0].round, rows) if rows else None,
         "tasks": list(project.tasks.values_list("name", flat=True)),
         "budget": budget(project),
-        "suggested": suggestion_counts(project),
-        "bias": suggestion_bias(project),
+        "standings": (standings := task_standings(project)),
+        "headline": headline(standings),
+        "chance_words": better_than_chance(standings),
+        "has_targets": any(one.target is not None for one in standings),
+        "quality": (quality := stored_quality(project)),
+        "suggested": quality["suggestions"],
+        "bias": quality["bias"],
         "people": people(project),
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -165,9 +166,14 @@ def stored_settings(round: Round) -> RoundSettings:
 
 def shown_settings(round: Round) -> dict[str, Any]:
     """Return a round's settings as values to show, also where they are not allowed any more."""
-    known = RoundSettings().to_dict()
+    known = _product_defaults()
     kept = {key: value for key, value in _current(round.config).items() if key in known}
     return {**known, **kept}
+
+
+@cache
+def _product_defaults() -> dict[str, Any]:
+    return RoundSettings().to_dict()
 
 
 def problems_of(error: EngineError) -> list[Problem]:

@@ -43,3 +43,28 @@ export function calibrationRows(data) {
   for (const kind of ["raw", "scaled"]) for (const bin of data[kind].bins) rows.push([kind, ...bin]);
   return rows;
 }
+
+/** How sure against how right, in words that say what the picture shows. */
+export function calibrationWords(data) {
+  const raw = gap(data.raw.bins);
+  const off = Math.abs(raw) < 1 ? "As sure as it is right" : `${raw > 0 ? "Overconfident" : "Underconfident"} by ${points(raw)}`;
+  if (!data.temperature) return `${off}.`;
+  const scaled = gap(data.scaled.bins);
+  const left = Math.abs(scaled) < 1 ? "within 1 point" : `${points(scaled)} ${scaled > 0 ? "too sure" : "too unsure"}`;
+  return `${off}; corrected (temperature ${data.temperature.toFixed(2)}) to ${left}.`;
+}
+
+export function mostInBin(data) {
+  return Math.max(...data.raw.bins.map(([, , n]) => n), 0);
+}
+
+/** Mean confidence less mean accuracy, in points. */
+function gap(bins) {
+  const n = bins.reduce((sum, bin) => sum + bin[2], 0);
+  return n ? (100 * bins.reduce((sum, [c, a, m]) => sum + (c - a) * m, 0)) / n : 0;
+}
+
+function points(value) {
+  const n = Math.round(Math.abs(value));
+  return `${n} ${n === 1 ? "point" : "points"}`;
+}

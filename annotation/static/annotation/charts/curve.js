@@ -4,14 +4,28 @@ import { asShare, band, chart, element, line, scale, ticks, titled, xAxis, yAxis
 const [WIDTH, HEIGHT] = [400, 250];
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 380, 16, 220];
 
-export function learningCurve(data) {
-  const svg = chart(WIDTH, HEIGHT, describe(data));
+/** The height of scale that a task's scores need. */
+export function spanOf(data) {
+  const [low, high] = ends(data);
+  return high - low;
+}
+
+function ends(data) {
   const points = [...data.chosen, ...data.control];
-  const forecast = data.forecast?.curve ?? [];
   const values = points.flatMap((p) => [p.low ?? p.score, p.high ?? p.score, p.score]);
   if (data.target !== null) values.push(data.target);
   const low = Math.max(0, Math.floor(Math.min(...values) * 10 - 0.5) / 10);
-  const high = Math.min(1, Math.ceil(Math.max(...values) * 10 + 0.2) / 10);
+  return [low, Math.min(1, Math.ceil(Math.max(...values) * 10 + 0.2) / 10)];
+}
+
+/** A curve on a scale of a height that all tasks share, so that slopes compare. */
+export function learningCurve(data, height = spanOf(data)) {
+  const svg = chart(WIDTH, HEIGHT, describe(data));
+  const points = [...data.chosen, ...data.control];
+  const forecast = data.forecast?.curve ?? [];
+  let [low, high] = ends(data);
+  low = Math.max(0, high - height);
+  high = Math.min(1, low + height);
   const most = Math.max(...points.map((p) => p.n), ...forecast.map((p) => p.n));
   const across = ticks(0, most, 4);
   if (across[across.length - 1] < most) across.push(across[across.length - 1] + (across[1] ?? most));
@@ -52,7 +66,7 @@ function drawSeries(svg, points, x, y, kind) {
   }
   if (kind === "chosen") {
     const last = points[points.length - 1];
-    svg.append(element("text", { x: x(last.n) + 8, y: y(last.score) + 4, class: "value" }, asShare(last.score)));
+    svg.append(element("text", { x: x(last.n) + 6, y: y(last.score) + 18, class: "value" }, asShare(last.score)));
   }
 }
 
@@ -64,7 +78,7 @@ function drawForecast(svg, points, x, y) {
 
 function describe(data) {
   const last = data.chosen[data.chosen.length - 1];
-  return `${data.task}: ${data.metric} ${asShare(last.score)} after ${data.chosen.length} rounds`;
+  return `${data.task}: ${data.metric} ${asShare(last.score)} after ${data.chosen.length} ${data.chosen.length === 1 ? "round" : "rounds"}`;
 }
 
 export function curveRows(data) {

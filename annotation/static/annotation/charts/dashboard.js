@@ -1,7 +1,7 @@
 // The charts of a project's overview, drawn from one answer of the server.
 import { driftBars, driftRows } from "./bars.js";
-import { calibrationPlot, calibrationRows } from "./calibration.js";
-import { curveRows, learningCurve } from "./curve.js";
+import { calibrationPlot, calibrationRows, calibrationWords, mostInBin } from "./calibration.js";
+import { curveRows, learningCurve, spanOf } from "./curve.js";
 import { downloadButtons } from "./download.js";
 import { poolMap, poolRows } from "./scatter.js";
 
@@ -27,15 +27,26 @@ function showCurves(curves) {
   const drawn = curves.filter((curve) => curve.chosen.length);
   if (!drawn.length) return card.remove();
   const grid = card.querySelector("[data-body]");
+  showLegend(card.querySelector("[data-legend]"), drawn);
+  const height = Math.max(...drawn.map(spanOf));
   for (const curve of drawn) {
     const figure = make("figure", "curve");
     const caption = make("figcaption", "", curve.task);
     caption.append(make("span", "small faint", ` ${curve.metric}`));
-    figure.append(caption, make("p", "small forecast-words", curve.forecast?.words ?? ""), learningCurve(curve));
+    figure.append(caption, make("p", "small forecast-words", curve.forecast?.words ?? ""), learningCurve(curve, height));
     grid.append(figure);
   }
   const rows = () => drawn.flatMap((curve) => [[curve.task], ...curveRows(curve)]);
   card.querySelector("header").append(downloadButtons("learning-curves", () => svgsIn(card), rows));
+}
+
+/** Name only what is drawn. */
+function showLegend(legend, curves) {
+  const words = { "": "chosen, 95 % interval" };
+  if (curves.some((curve) => curve.control.length)) words.control = "random control";
+  if (curves.some((curve) => (curve.forecast?.curve ?? []).length > 1)) words.forecast = "forecast";
+  if (curves.some((curve) => curve.target !== null)) words.target = "target";
+  legend.replaceChildren(...Object.entries(words).map(([name, text]) => make("span", name, text)));
 }
 
 function showPool(pool) {
@@ -44,7 +55,7 @@ function showPool(pool) {
   const body = card.querySelector("[data-body]");
   const pick = choosers(pool.tasks);
   const draw = () => {
-    body.replaceChildren(pick.box, poolMap(pool, pick.first(), pick.second()));
+    body.replaceChildren(pick.box, poolMap(pool, pick.first(), pick.second(), board.dataset.sentences));
   };
   pick.box.addEventListener("change", draw);
   draw();
@@ -55,14 +66,15 @@ function choosers(tasks) {
   const box = make("div", "row small");
   const selects = [0, Math.min(1, tasks.length - 1)].map((chosen, i) => {
     const select = make("select");
-    select.setAttribute("aria-label", i ? "task upwards" : "task across");
+    const label = make("label", "row small", i ? "upwards" : "across");
     tasks.forEach((task, j) => {
       const option = make("option", "", task);
       option.value = j;
       option.selected = j === chosen;
       select.append(option);
     });
-    box.append(select);
+    label.append(select);
+    box.append(label);
     return select;
   });
   return { box, first: () => Number(selects[0].value), second: () => Number(selects[1].value) };
@@ -77,12 +89,14 @@ function showCalibration(byTask) {
   select.setAttribute("aria-label", "task");
   for (const task of tasks) select.append(make("option", "", task));
   const words = make("p", "small muted");
+  const legend = make("p", "legend");
   const draw = () => {
     const data = byTask[select.value];
-    const raw = data.raw.overconfidence.toFixed(3);
-    const scaled = data.temperature ? `, scaled ones by ${data.scaled.overconfidence.toFixed(3)} (temperature ${data.temperature.toFixed(2)})` : "";
-    words.textContent = `Raw scores are overconfident by ${raw}${scaled}. Columns: sentences per bin.`;
-    body.replaceChildren(select, calibrationPlot(select.value, data), words);
+    words.textContent = `${calibrationWords(data)} Columns: sentences per bin, at most ${mostInBin(data)}.`;
+    const names = [["control", "as it comes out of the model"]];
+    if (data.temperature) names.push(["", "corrected"]);
+    legend.replaceChildren(...names.map(([name, text]) => make("span", name, text)));
+    body.replaceChildren(select, calibrationPlot(select.value, data), legend, words);
   };
   select.addEventListener("change", draw);
   draw();

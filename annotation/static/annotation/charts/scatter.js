@@ -5,7 +5,7 @@ const [WIDTH, HEIGHT] = [420, 340];
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 404, 16, 300];
 const LOWEST = [0.95, 0.9, 0.8, 0.6, 0.4, 0.2, 0]; // where an axis may begin
 
-export function poolMap(pool, first, second) {
+export function poolMap(pool, first, second, sentences) {
   const svg = chart(WIDTH, HEIGHT, `Confidence in ${pool.tasks[first]} against ${pool.tasks[second]}`);
   const shown = pool.points.filter((p) => p.confidence[first] !== null && p.confidence[second] !== null);
   const places = shown.map((p) => ({ ...p, x: p.confidence[first], y: p.confidence[second] }));
@@ -20,7 +20,7 @@ export function poolMap(pool, first, second) {
   );
   drawFrontier(svg, places, x, y);
   for (const kind of ["pool", "random", "chosen"]) {
-    for (const p of places.filter((place) => place.kind === kind)) svg.append(drawPoint(p, x, y));
+    for (const p of places.filter((place) => place.kind === kind)) svg.append(linked(drawPoint(p, x, y), p, sentences));
   }
   return svg;
 }
@@ -30,8 +30,15 @@ function lowest(values) {
   return LOWEST.find((low) => values.every((value) => value >= low));
 }
 
+/** A mark that opens its sentence; those that were asked are in the order of the Tab key too. */
+function linked(mark, p, sentences) {
+  const link = element("a", { href: `${sentences}${p.sentence}/`, tabindex: p.kind === "pool" ? -1 : null });
+  link.append(mark);
+  return link;
+}
+
 function drawPoint(p, x, y) {
-  const words = `sentence ${p.sentence}: ${asShare(p.x)}, ${asShare(p.y)}`;
+  const words = `${p.text}\n${asShare(p.x)}, ${asShare(p.y)}`;
   if (p.kind === "random") {
     const square = { x: x(p.x) - 4, y: y(p.y) - 4, width: 8, height: 8, class: "point random" };
     return titled(element("rect", square), words);
