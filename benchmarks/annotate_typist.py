@@ -132,8 +132,8 @@ class Typist:
         row = next((row for row in rows if row["head"] == head), None)
         is_known = row is not None and row["label"] == label
         key = self.label_keys[task][label]
-        if not is_known and key:
-            self.press(key)
+        if not is_known and (key or (row is not None and row["label"])):
+            self.label(task, label)
         if row is not None:
             self.press(row["key"])
         else:
