@@ -1631,7 +1631,7 @@ class Style(TypedDict):
     number: int
     share: float
     mean_length: float
-    marks: list[list[str | float]]
+    marks: list[list[str | float | None]]
     typical: list["Typical"]
 
 
@@ -1873,8 +1873,8 @@ class TeamMember(TypedDict):
     checks: "SharedScore | None"
     decided: "SharedScore | None"
     votes: dict[str, "Vote"]
-    weeks: list[list[Any]]
-    agreement_weeks: dict[str, list[list[Any]]]
+    weeks: list[list[str | float | None]]
+    agreement_weeks: dict[str, list[list[str | float | None]]]
 
 
 class Team(TypedDict):
@@ -1970,7 +1970,7 @@ class Vote(TypedDict):
     weight: float
     accuracy: float
     n_units: int
-    mistakes: list[list[Any]]
+    mistakes: list[list[str | float | None]]
 
 
 class PeopleQuery(TypedDict):

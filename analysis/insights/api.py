@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema_field, extend_schema_view
+from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,6 +19,7 @@ from annotation.web.serializers import (
     Message,
     NameField,
     NumberField,
+    RowField,
     WholeNumberField,
     documented,
 )
@@ -151,11 +152,6 @@ class MixtureShape(Message):
     is_described = s.BooleanField()
 
 
-@extend_schema_field({"type": "array", "items": {"type": ["string", "number"]}})
-class MarkShape(s.JSONField):
-    """An action, its share in the style, its share everywhere."""
-
-
 class TypicalShape(Message):
     """A sequence of actions that is frequent in a style."""
 
@@ -169,7 +165,9 @@ class StyleShape(Message):
     number = s.IntegerField()
     share = s.FloatField()
     mean_length = s.FloatField()
-    marks = s.ListField(child=MarkShape())
+    marks = s.ListField(
+        child=RowField(), help_text="[action, its share in the style, its share everywhere]"
+    )
     typical = s.ListField(child=TypicalShape())
 
 

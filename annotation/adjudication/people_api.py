@@ -11,7 +11,7 @@ from annotation.accounts.access import get_project
 from annotation.adjudication.people import stored_people
 from annotation.models import Project, Role, WorkGroup
 from annotation.queue.groups import delete_group, find_group, group_rows, save_group
-from annotation.web.serializers import CHANGES, READS, Message, TextField, documented
+from annotation.web.serializers import CHANGES, READS, Message, RowField, TextField, documented
 
 
 class GroupBody(Message):
@@ -96,7 +96,7 @@ class VoteMessage(Message):
     weight = s.FloatField(help_text="1 is the mean of all people.")
     accuracy = s.FloatField()
     n_units = s.IntegerField()
-    mistakes = s.ListField(child=s.ListField(), help_text="[true, said, expected times]")
+    mistakes = s.ListField(child=RowField(), help_text="[true, said, expected times]")
 
 
 class TeamMember(Message):
@@ -112,9 +112,9 @@ class TeamMember(Message):
     checks = SharedScore(allow_null=True, help_text="Agreement with the gold of checks.")
     decided = SharedScore(allow_null=True, help_text="Agreement with other gold.")
     votes = s.DictField(child=VoteMessage(), help_text="By task.")
-    weeks = s.ListField(child=s.ListField(), help_text="[Monday, sentences, median seconds]")
+    weeks = s.ListField(child=RowField(), help_text="[Monday, sentences, median seconds]")
     agreement_weeks = s.DictField(
-        child=s.ListField(child=s.ListField()),
+        child=s.ListField(child=RowField()),
         help_text="others, checks, decided: [Monday, agreement, comparisons]",
     )
 

@@ -272,6 +272,11 @@ class OpaqueField(serializers.JSONField):
     """A value that belongs to whoever sent it; null means there is none."""
 
 
+@extend_schema_field({"type": "array", "items": {"type": ["string", "number", "null"]}})
+class RowField(serializers.JSONField):
+    """A row of names and numbers, as its help tells them."""
+
+
 class ErrorDetails(Message):
     """What a code tells besides: of `lease_lost` the answers, of `stale_draft` the newer draft."""
 
