@@ -278,6 +278,11 @@ def _scores(found: Round) -> list[dict[str, Any]]:
             "interval": row["interval"],
             "n": row["n"],
             "overconfidence": row["calibration"]["overconfidence"],
+            "levels": [
+                (metric.rpartition("_")[2], score)
+                for metric, score in row["metrics"].items()
+                if "_level_" in metric
+            ],
             "languages": [
                 (language, found_there[name])
                 for language, found_there in languages.items()

@@ -13,6 +13,7 @@ from mtl_engine.calibration import expected_calibration_error
 from mtl_engine.confidence import overconfidence_error
 from mtl_engine.ensemble import Ensemble
 from mtl_engine.evaluation import TaskResult, evaluate
+from mtl_engine.kinds import KINDS
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.types import Example
 
@@ -102,7 +103,7 @@ def evaluate_ensemble(
                 interval=_interval(owners[name].model, name, result, test)
                 if has_intervals
                 else None,
-                metrics=dict(result.metrics),
+                metrics={**result.metrics, **_levels(owners[name].model, name, result, test)},
                 n=len(result.rows),
                 calibration=calibrate(result.confidence, result.accuracy),
                 calibration_scaled=calibrate(scaled[name].confidence, scaled[name].accuracy),
@@ -231,6 +232,17 @@ def _joint_calibration(results: Sequence[TaskResult]) -> Calibration | None:
     confidence = np.mean([result.confidence for result in results], axis=0)
     accuracy = np.mean([result.accuracy for result in results], axis=0)
     return calibrate(confidence, accuracy)
+
+
+def _levels(
+    model: MultiTaskModel, name: str, result: TaskResult, test: Sequence[Example]
+) -> dict[str, float]:
+    """Return the scores at each level of labels that have levels."""
+    task = model.head(name).task
+    kind = KINDS[task.kind]
+    gold = [test[row].labels[name] for row in result.rows]
+    scores = kind.scores_by_level(task.labels, gold, result.predicted)
+    return {f"{kind.main_metric}_level_{level}": score for level, score in scores.items()}
 
 
 def _interval(

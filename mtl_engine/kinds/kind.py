@@ -8,6 +8,7 @@ means "nothing here". An answer comes apart into *items*, tuples that end with t
 a word's tag, an arc, the class. Items are what people agree on, what is counted and voted on.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
     from mtl_engine.heads import Head
 
+LEVELS = re.compile(r"(?<=.)[.:](?=.)")  # between the parts of a label: loc.city, nmod:poss
 Answer: TypeAlias = Any  # the shape is the kind's
 Item: TypeAlias = tuple[Any, ...]  # where, ..., label
 Floats: TypeAlias = NDArray[np.float64]
@@ -345,6 +347,21 @@ class Kind(ABC):
             self.sentence_accuracy(*row) for row in zip(gold, predicted, n_tokens, strict=True)
         ]
         return Judgement(metrics, metrics[self.main_metric], np.array(accuracy, dtype=float))
+
+    def scores_by_level(
+        self, labels: Iterable[str], gold: Sequence[Answer], predicted: Sequence[Answer]
+    ) -> dict[int, float]:
+        """Return the main metric with labels such as A.B.C cut to their first 1, 2, ... parts.
+
+        The whole labels are no level of their own; where none has parts, nothing is returned.
+        """
+        parts = {label: LEVELS.split(label) for label in labels}
+        found = {}
+        for level in range(1, max(map(len, parts.values()), default=1)):
+            cut = {label: ".".join(names[:level]) for label, names in parts.items()}
+            rows = ([self.replace_labels(a, cut) for a in answers] for answers in (gold, predicted))
+            found[level] = self.scores(*rows)[self.main_metric]
+        return found
 
     def label_table(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, Counts]:
         """Return right, predicted and gold items per label, most frequent in gold first."""

@@ -195,3 +195,20 @@ def test_a_task_is_written_without_what_is_as_by_default():
         "pairs": {"a": [["b", "c"]]},
         "id": 3,
     }
+
+
+def test_labels_with_parts_are_scored_at_every_level():
+    labels = ["loc.from.city", "loc.to", "time"]
+    gold = [[[0, 1, "loc.from.city"], [2, 3, "time"]], [[0, 1, "loc.to"]]]
+    predicted = [[[0, 1, "loc.to"], [2, 3, "time"]], [[0, 1, "loc.to"]]]
+    spans = KINDS["spans"]
+    assert spans.scores(gold, predicted)["f1"] == pytest.approx(2 / 3)
+    assert spans.scores_by_level(labels, gold, predicted) == {1: 1.0, 2: pytest.approx(2 / 3)}
+    assert spans.scores_by_level(["time", ".", "a."], [[]], [[]]) == {}
+    tree = KINDS["tree"]
+    scores = tree.scores_by_level(
+        ["nmod:poss", "nmod", "root"],
+        [[[0, "root"], [1, "nmod"]]],
+        [[[0, "root"], [1, "nmod:poss"]]],
+    )
+    assert scores == {1: 1.0}
