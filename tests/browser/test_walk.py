@@ -72,7 +72,8 @@ def test_from_the_sign_in_link_to_an_export_that_equals_the_import(
     expect(page.locator("tandem-sentence")).to_contain_text("PER")
 
     page.get_by_role("link", name="Settings").click()
-    page.get_by_role("link", name="People").click()
+    parts = page.get_by_role("navigation", name="Settings")
+    parts.get_by_role("link", name="People").click()
     page.get_by_label("For whom").fill("Bob from the night shift")
     page.get_by_role("button", name="Make a link").click()
     link = page.get_by_label("The link").input_value()
