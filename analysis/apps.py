@@ -7,5 +7,15 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         from analysis.insights import register_insights
+        from annotation.jobs.kinds import RESEARCH, JobKind, register_job
 
         register_insights()
+        register_job(
+            JobKind(
+                "study",
+                "Study",
+                run="analysis.web.services.run_study",
+                page="analysis.web.pages.job_response",
+                lane=RESEARCH,
+            )
+        )

@@ -1,10 +1,25 @@
-"""The index of studies, made anew from their files."""
+"""The index of studies, made anew from their files, and studies started in the browser."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
+from analysis.errors import AnalysisError
+from analysis.sweep.executors import SerialExecutor
+from analysis.sweep.plan import Finished, plan_sweep, study_record, sweep
 from analysis.sweep.store import RunStore, StudyRecord
+from analysis.sweep.study_file import SHIPPED, parse_study
 from analysis.web.models import Study
+from annotation.errors import Conflict, InvalidInput, Problem
+from annotation.jobs.kinds import Progress
+from annotation.jobs.services import OPEN, add_to_log, enqueue_job, fail_job, finish_job
+from annotation.models import Job, Project
 from config.home import home
+
+STUDY_JOB = "study"
 
 
 def run_store() -> RunStore:
@@ -42,3 +57,93 @@ def index_study(store: RunStore, record: StudyRecord) -> Study:
         },
     )
     return row
+
+
+def shipped_studies() -> dict[str, dict[str, Any]]:
+    """Return the study files that come with Tandem, by name, as parsed tables."""
+    return {
+        path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(SHIPPED.glob("*.toml"))
+    }
+
+
+def replay_name(project: Project) -> str:
+    """Return what the replays of a project are called; its members may look at them."""
+    return f"replay-{project.pk}"
+
+
+def start_study(
+    *,
+    project: Project,
+    content: Mapping[str, Any],
+    created_by: Any,
+    scale: str = "",
+    changes: Mapping[str, Any] | None = None,
+) -> Job:
+    """Queue a study for the worker of research; one that cannot run is refused at once."""
+    table = dict(content)
+    if changes:
+        table["name"] = f"{table.get('name', 'study')}-changed"
+        for part in (table, *(t for name, t in table.get("scales", {}).items() if name == scale)):
+            part["settings"] = {**part.get("settings", {}), **changes}
+    try:
+        study = parse_study(table, where="This study", scale=scale)
+    except AnalysisError as error:
+        raise InvalidInput([Problem("", str(error))]) from error
+    if project.jobs.filter(kind=STUDY_JOB, state__in=OPEN, arguments__name=study.name).exists():
+        raise Conflict(f"The study {study.name} is running already: stop it first.")
+    arguments = {"name": study.name, "scale": scale, "content": table}
+    return enqueue_job(project=project, kind=STUDY_JOB, arguments=arguments, created_by=created_by)
+
+
+def start_replay(
+    *,
+    project: Project,
+    strategies: Sequence[str],
+    n_seeds: int,
+    changes: Mapping[str, Any],
+    created_by: Any,
+) -> Job:
+    """Queue the question what other strategies would have saved in a project."""
+    content = {
+        "name": replay_name(project),
+        "kind": "replay",
+        "description": f"What other strategies would have saved in {project.name}.",
+        "seeds": list(range(n_seeds)),
+        "settings": {"project": project.pk, **changes},
+        "factors": {"strategy": list(strategies)},
+    }
+    return start_study(project=project, content=content, created_by=created_by)
+
+
+def run_study(job: Job, progress: Progress) -> None:
+    """Compute the runs that are missing, one after the other; the worker calls it.
+
+    Stopped between two runs, it goes on there when it is started again.
+    """
+    content, scale = job.arguments["content"], job.arguments["scale"]
+    study = parse_study(content, where=job.arguments["name"], scale=scale)
+    store = run_store()
+    plan = plan_sweep(study, store)
+    record = study_record(study, plan)
+    store.keep_study(record)
+    index_study(store, record)
+    n_done = len(plan.wanted) - len(plan.missing)
+
+    def keep(finished: Finished) -> None:
+        nonlocal n_done
+        n_done += 1
+        add_to_log(job=job, text=finished.config.label(dict.fromkeys(study.varying)))
+        index_study(store, record)
+        progress("computing runs", n_done, len(plan.wanted))
+
+    progress("computing runs", n_done, len(plan.wanted))
+    result = sweep(plan, store, SerialExecutor(), on_finished=keep)
+    row = index_study(store, record)
+    for config, error in result.failures:
+        add_to_log(job=job, text=f"{config.label(dict.fromkeys(study.varying))}: {error}")
+    if result.failures:
+        words = f"{len(result.failures)} of {result.n_wanted} runs failed; the log says why."
+        fail_job(job=job, message=words, now=timezone.now(), result={"study": row.pk})
+        return
+    finish_job(job=job, result={"study": row.pk}, now=timezone.now())

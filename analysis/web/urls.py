@@ -14,5 +14,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "projects/<int:project_id>/working-styles/", insights.working_styles, name="working-styles"
     ),
     path("projects/<int:project_id>/studies/", pages.studies, name="studies"),
+    path(
+        "projects/<int:project_id>/studies/new/<slug:study_name>/",
+        pages.new_study,
+        name="new-study",
+    ),
     path("projects/<int:project_id>/studies/<int:study_id>/", pages.study, name="study"),
 ]

@@ -31,7 +31,7 @@ FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task end-task labels new-labels members"
     " change-member"
     " withdraw plan-round cancel-round retry-round round-defaults working-styles log"
-    " delete-corpus delete-sentence delete-answers project-state group quota"
+    " delete-corpus delete-sentence delete-answers project-state group quota new-study"
 )
 ADMIN = "admin"
 FOR_ADMINS = "let-in"
@@ -79,6 +79,7 @@ def addresses(harbour, ada, django_user_model):
         "name": "forecast",
         "study_id": study.pk,
         "group_id": group.pk,
+        "study_name": "replay",
     }
     patterns = {
         pattern.name: pattern.pattern.converters for pattern in (*urlpatterns, *study_pages)

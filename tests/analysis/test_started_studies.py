@@ -1,0 +1,105 @@
+"""Studies that are started in the browser: a form, a job of their own lane, a page with results."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.web.models import Study
+from analysis.web.services import run_study, shipped_studies, start_study
+from annotation.errors import Conflict, InvalidInput
+from annotation.jobs.kinds import get_job_kind
+from annotation.jobs.services import claim_job
+from annotation.models import Job, Membership, Role
+from annotation.projects.services import create_project
+
+TINY = {
+    "name": "tiny",
+    "kind": "bandit",
+    "seeds": [0],
+    "settings": {"n_tasks": 4, "n_steps": 40},
+    "factors": {"policy": ["RANDOM", "ORACLE"], "world": [0]},
+}
+
+
+@pytest.fixture
+def project(db):
+    owner = get_user_model().objects.create_superuser("olga")
+    spec = {"name": "Harbour", "tasks": [{"name": "t", "kind": "classes", "labels": ["a", "b"]}]}
+    return create_project(spec=spec, owner=owner)
+
+
+@pytest.fixture
+def olga(project):
+    return get_user_model().objects.get(username="olga")
+
+
+def work(job):
+    claimed = claim_job(worker="w", now=timezone.now(), lane=get_job_kind("study").lane)
+    assert claimed.pk == job.pk
+    run_study(claimed, lambda *args: None)
+    job.refresh_from_db()
+
+
+def test_a_study_runs_in_the_lane_of_research_and_is_shown(project, olga, client):
+    assert get_job_kind("study").lane == "research"
+    job = start_study(project=project, content=TINY, created_by=olga)
+    assert claim_job(worker="w", now=timezone.now(), lane="training") is None
+    work(job)
+    assert job.state == Job.State.DONE
+    study = Study.objects.get(name="tiny")
+    assert (study.n_finished, study.n_wanted) == (2, 2)
+    client.force_login(olga)
+    gone_to = client.get(reverse("job", args=[project.pk, job.pk]))
+    assert gone_to.url == reverse("study", args=[project.pk, study.pk])
+    assert "ORACLE" in client.get(gone_to.url).content.decode()
+
+
+def test_changed_settings_make_a_study_of_their_own(project, olga):
+    job = start_study(project=project, content=TINY, created_by=olga, changes={"n_steps": 30})
+    assert job.arguments["name"] == "tiny-changed"
+    with pytest.raises(Conflict):
+        start_study(project=project, content=TINY, created_by=olga, changes={"n_steps": 30})
+    with pytest.raises(InvalidInput):
+        start_study(project=project, content=TINY, created_by=olga, changes={"n_steps": -3})
+
+
+def test_the_form_starts_a_shipped_study_at_a_scale(project, olga, client):
+    client.force_login(olga)
+    listed = client.get(reverse("studies", args=[project.pk])).content.decode()
+    assert all(name in listed for name in shipped_studies())
+    address = reverse("new-study", args=[project.pk, "bandit"])
+    page = client.get(address).content.decode()
+    assert "n_steps" in page
+    assert "set_policy" not in page  # it varies
+    started = client.post(address, {"scale": "small", "set_n_steps": "1500"})
+    job = Job.objects.get(kind="study")
+    assert started.url == reverse("job", args=[project.pk, job.pk])
+    assert job.arguments["content"]["scales"]["small"]["settings"]["n_steps"] == 1500
+
+
+def test_owners_replay_their_project_and_start_nothing_else(project, client):
+    owner = get_user_model().objects.create_user("otto")
+    Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+    client.force_login(owner)
+    assert client.get(reverse("new-study", args=[project.pk, "bandit"])).status_code == 404
+    address = reverse("new-study", args=[project.pk, "replay"])
+    assert client.get(address).status_code == 200
+    client.post(address, {"strategies": ["RANDOM", "MT-MAX"], "seeds": "2"})
+    job = Job.objects.get(kind="study")
+    content = job.arguments["content"]
+    assert content["factors"] == {"strategy": ["RANDOM", "MT-MAX"]}
+    assert content["settings"]["project"] == project.pk
+    assert content["seeds"] == [0, 1]
+
+
+def test_members_see_the_replays_of_their_project_alone(project, client):
+    curator = get_user_model().objects.create_user("cleo")
+    Membership.objects.create(project=project, user=curator, role=Role.CURATOR)
+    own = Study.objects.create(name=f"replay-{project.pk}", kind="replay")
+    other = Study.objects.create(name=f"replay-{project.pk + 1}", kind="replay")
+    client.force_login(curator)
+    page = client.get(reverse("studies", args=[project.pk])).content.decode()
+    assert own.name in page
+    assert other.name not in page
+    assert client.get(reverse("study", args=[project.pk, other.pk])).status_code == 404
