@@ -9,10 +9,10 @@ from annotation.adjudication import pages as adjudicating
 from annotation.adjudication import people_pages as people
 from annotation.adjudication import review_pages as reviewing
 from annotation.corpora import browse_pages as browsing
-from annotation.corpora import export_pages as exporting
 from annotation.corpora import import_pages as importing
 from annotation.erasure import pages as erasure
 from annotation.jobs import pages as jobs
+from annotation.predictions import export_pages as exporting
 from annotation.projects import label_pages as life
 from annotation.projects import pages as projects
 from annotation.projects import task_pages as tasks

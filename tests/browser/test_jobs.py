@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotation.corpora import export_pages as exporting
 from annotation.corpora import jobs as importing
 from annotation.jobs.worker import JobWorker
 from annotation.models import Corpus
+from annotation.predictions import export_pages as exporting
 
 FILE = "Ada NNP O B-PER\nwaited VBD O O\n\nBob NNP O B-PER\n\n"
 

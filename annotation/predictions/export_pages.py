@@ -1,4 +1,4 @@
-"""Taking data out, in every format that can be brought in."""
+"""Taking data out, people's answers and the model's, in every format that can be brought in."""
 
 import tempfile
 from collections.abc import Iterator
