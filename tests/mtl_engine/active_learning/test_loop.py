@@ -383,7 +383,7 @@ def test_candidates_are_as_wide_as_the_spans_that_people_mark():
 
 
 def test_scores_are_told_per_group_where_there_are_several(apart):
-    test = labelled([SPANS, MOOD, MOVES]).part("test")
+    test = sentences(21, seed=9)
     assert scores_by_group(apart, test, ["de"] * len(test)) == {}
     groups = ["de" if i % 2 else "tr" for i in range(len(test))]
     groups[-1] = "one"
