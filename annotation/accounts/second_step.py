@@ -39,7 +39,9 @@ def secret_address(user: Any, secret: str) -> str:
 def secret_picture(user: Any, secret: str) -> str:
     """Return the address as a picture for a phone's camera, itself as an address."""
     out = io.BytesIO()
-    drawn = qrcode.make(secret_address(user, secret), image_factory=qrcode.image.svg.SvgPathImage)
+    drawn = qrcode.make(
+        secret_address(user, secret), image_factory=qrcode.image.svg.SvgPathFillImage
+    )
     drawn.save(out)
     return f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
 
