@@ -115,6 +115,7 @@ class TokenForm(forms.Form):
         label="May",
         choices=[
             (ApiToken.Scope.READ, "read"),
+            (ApiToken.Scope.PREDICT, "ask models, and nothing else"),
             (ApiToken.Scope.ANNOTATE, "read and annotate"),
             (ApiToken.Scope.MANAGE, "do everything that you may do"),
         ],

@@ -7,6 +7,7 @@ const LOWEST = [0.95, 0.9, 0.8, 0.6, 0.4, 0.2, 0]; // where an axis may begin
 
 export function poolMap(pool, first, second, sentences) {
   const svg = chart(WIDTH, HEIGHT, `Confidence in ${pool.tasks[first]} against ${pool.tasks[second]}`);
+  svg.setAttribute("role", "group"); // its marks are links
   const shown = pool.points.filter((p) => p.confidence[first] !== null && p.confidence[second] !== null);
   const places = shown.map((p) => ({ ...p, x: p.confidence[first], y: p.confidence[second] }));
   const [left, low] = [lowest(places.map((p) => p.x)), lowest(places.map((p) => p.y))];
@@ -32,7 +33,8 @@ function lowest(values) {
 
 /** A mark that opens its sentence; those that were asked are in the order of the Tab key too. */
 function linked(mark, p, sentences) {
-  const link = element("a", { href: `${sentences}${p.sentence}/`, tabindex: p.kind === "pool" ? -1 : null });
+  const tabindex = p.kind === "pool" ? -1 : null;
+  const link = element("a", { href: `${sentences}${p.sentence}/`, "aria-label": p.text, tabindex });
   link.append(mark);
   return link;
 }
