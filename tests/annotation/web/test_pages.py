@@ -63,7 +63,7 @@ def test_a_search_for_a_label_asks_for_its_task(page):
 
 
 def test_settings_are_changed_and_bad_ones_explained(page, harbour):
-    values = {"name": "Quay", "language": "de", "overlap": 2, "lease_minutes": 20}
+    values = {"name": "Quay", "language": "de", "overlap": 2, "lease_minutes": 20, "check_share": 0}
     assert page("settings", data=values).status_code == 302
     harbour.refresh_from_db()
     assert (harbour.name, harbour.overlap, harbour.shows_suggestions) == ("Quay", 2, False)
@@ -74,7 +74,13 @@ def test_settings_are_changed_and_bad_ones_explained(page, harbour):
 
 def test_a_name_that_another_project_has_is_refused(page, harbour):
     Project.objects.create(name="Taken")
-    values = {"name": "Taken", "language": "en", "overlap": 1, "lease_minutes": 15}
+    values = {
+        "name": "Taken",
+        "language": "en",
+        "overlap": 1,
+        "lease_minutes": 15,
+        "check_share": 0,
+    }
     response = page("settings", data=values)
     assert response.status_code == 400
     assert "There is a project &#x27;Taken&#x27; already." in response.content.decode()
