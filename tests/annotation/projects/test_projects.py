@@ -107,7 +107,7 @@ def test_every_problem_is_named_with_its_path():
     assert "Did you mean 'spans'?" in found["tasks.0.kind"]
     assert found["tasks.1.name"] == "The task 'e' is there already."
     assert found["tasks.1.labels.1.name"] == "The label 'A' is there twice."
-    assert "Known: guidelines, kind, labels, name" in found["tasks.1.colour"]
+    assert "Known: document, guidelines, kind, labels, name" in found["tasks.1.colour"]
     assert found["tasks.2.parent"] == "No spans task 'nobody'. Known: e."
     assert found["tasks.3.labels"] == "A classes task needs labels, or open = true."
     assert found["tasks.4.parent"] == "Only a relations task has a parent."
