@@ -62,7 +62,7 @@ def _plan(page, project):
     page.get_by_text("More settings").click()
     page.get_by_role("radio", name="sentences", exact=True).check(force=True)
     page.get_by_label("Encoder").select_option("tiny")
-    page.get_by_label("Test slice").fill("30")
+    page.get_by_label("Test slice", exact=True).fill("30")
 
 
 def test_an_owner_plans_a_round_follows_it_and_reads_its_charts(open_page, project, work, tmp_path):
@@ -86,6 +86,7 @@ def test_an_owner_plans_a_round_follows_it_and_reads_its_charts(open_page, proje
 
     page.goto(f"/projects/{project.pk}/")
     expect(page.locator("[data-dashboard]")).to_have_attribute("data-ready", "yes")
+    page.get_by_text("For researchers").click()
     for name in ("learning-curves", "pool", "calibration"):
         with page.expect_download() as download:
             page.get_by_role("button", name=f"{name} as a table").click()

@@ -24,7 +24,7 @@ def test_a_server_that_works_says_so_to_anybody(client, db):
         "database": "ok",
         "n_missing_migrations": 0,
         "n_workers": 0,
-        "lanes": {"training": 0, "files": 0},
+        "lanes": {"training": 0, "files": 0, "research": 0},
         "worker_seconds": None,
     }
 
