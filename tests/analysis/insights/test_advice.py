@@ -67,7 +67,7 @@ def test_the_page_says_who_helps_whom_and_draws_it(project, work, people, client
     page = client.get(f"/projects/{project.pk}/advice/").content.decode()
     assert "Train Intent with Slots (+1.5 accuracy, 95 % interval 0.4 to 2.6)" in page
     assert 'data-tone="bad" data-strength="2"' in page
-    job = project.jobs.get(kind="insight")
+    job = project.jobs.get(kind="research")
     assert client.get(f"/projects/{project.pk}/jobs/{job.pk}/").url.endswith("/advice/")
 
 
