@@ -283,13 +283,22 @@ def _case_context(
         ],
         "shown": shown,
         "decisions": {
-            "gold": gold_values(sentence),
+            "gold": {**_agreed(cases), **gold_values(sentence)},
             "cases": [
                 _editable(case, sentence)
                 for case in cases
                 if is_whole or _is_open(case, is_again=is_again)
             ],
         },
+    }
+
+
+def _agreed(cases: Sequence[TaskCase]) -> dict[str, Any]:
+    """Return what people agree on, by task: it is gold as soon as anything here is decided."""
+    return {
+        case.task: next(iter(case.answers.values()))
+        for case in cases
+        if len(case.answers) >= 2 and not case.differences
     }
 
 
