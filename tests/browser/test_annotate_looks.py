@@ -97,7 +97,10 @@ def test_twenty_relations_are_told_apart(make_queue, open_page):
     picture(page, "annotate-relations")
     names = page.locator("text.link")
     boxes = [names.nth(i).bounding_box() for i in range(names.count())]
-    assert len(boxes) == 14
+    assert page.locator("g.link").count() == 14
+    # A relation that a line break cuts is named on several lines, so names are counted by relation.
+    named = names.evaluate_all("all => all.map((name) => name.dataset.item)")
+    assert len(set(named)) == 14
     assert not any(_overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
