@@ -60,7 +60,7 @@ def test_a_project_has_a_task_of_it_and_a_form_offers_it(desk):
     assert task.kind == "stars"
     assert [(label.name, label.key) for label in task.labels.all()] == [(n, n) for n in STARS]
     assert ("stars", "Stars: from one to five") in TaskForm().fields["kind"].choices
-    assert '<option value="stars">' in str(TaskForm()["kind"])
+    assert '<option value="stars" data-documents>' in str(TaskForm()["kind"])
 
 
 def test_a_file_is_checked_by_it_and_kept_or_refused_as_a_whole(desk):
