@@ -16,13 +16,13 @@ JOINER = "\u200d"
 TONES = "".join(map(chr, range(0x1F3FB, 0x1F400)))  # of skin
 FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two make a flag
 MARKS = ("Mn", "Mc", "Me")  # accents, vowel signs, variation selectors
-# A Han or Hiragana character, a run of Katakana, or a run of anything else.
-UNSPACED = re.compile(
-    "[\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
-    "|[\u30a0-\u30ff\u31f0-\u31ff]+"
-    "|[^\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003134f]+"
+# A Han or Hiragana character or a sign between them, a run of Katakana, or a run of anything else.
+_ALONE = (
+    "\u3001-\u3040\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff0f\uff1a-\uff20"
+    "\uff3b-\uff40\uff5b-\uff65\U00020000-\U0003134f"
 )
+_KATAKANA = "\u30a0-\u30ff\u31f0-\u31ff"
+UNSPACED = re.compile(f"[{_ALONE}]|[{_KATAKANA}]+|[^{_ALONE}{_KATAKANA}]+")
 LONGEST_RUN = 20_000  # characters: spaCy's time grows with the square of a word's length
 
 Pieces = Iterator[tuple[str, list[str], Offsets]]  # text, tokens, offsets of each sentence

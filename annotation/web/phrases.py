@@ -29,7 +29,7 @@ SAID = re.compile(r"(?:\{% trans(?:late)? |_\()\"([^\"]*)\"")
 COUNTED = re.compile(r"\|counted:\"([^\"]*)\"")
 HTML = re.compile(
     r"(?P<comment><!--.*?-->|<!doctype[^>]*>)|(?P<open></?[A-Za-z][\w-]*)|(?P<end>/?>)"
-    r"|(?P<attribute>[\w:-]+)=\"|(?P<quote>\")",
+    r"|(?P<attribute>(?<![\w:-])[\w:-]++)=\"|(?P<quote>\")",
     re.DOTALL | re.IGNORECASE,
 )
 ENDS = {"text": ("open", "comment"), "tag": ("attribute", "end"), "value": ("quote",)}
