@@ -3,14 +3,17 @@
 import os
 import re
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection
 from playwright.sync_api import Error, expect, sync_playwright
 
+from annotation.jobs.worker import JobWorker
 from annotation.projects.services import create_project
 from tests.browser.annotate_fixtures import make_queue, modules  # noqa: F401
 
@@ -93,6 +96,24 @@ def make_project(transactional_db):
         return create_project(spec={"name": name, "tasks": tasks, **values}, owner=owner)
 
     return make_project
+
+
+@pytest.fixture
+def work():
+    """A function that starts a worker beside the test, which ends when nothing is left to do."""
+    threads = []
+
+    def run():
+        JobWorker(interval=0.1, batch=True).run()
+        connection.close()
+
+    def start():
+        threads.append(threading.Thread(target=run))
+        threads[-1].start()
+
+    yield start
+    for thread in threads:
+        thread.join()
 
 
 def _session_cookie(person, url):

@@ -1,16 +1,13 @@
 """A round from its plan to the charts it leaves behind."""
 
 import io
-import threading
 
 import numpy as np
 import pytest
-from django.db import connection
 from playwright.sync_api import expect
 
 from annotation.corpora.imports import import_corpus
 from annotation.demo.services import TRAVEL_DESK, corpus_lines
-from annotation.jobs.worker import JobWorker
 from annotation.models import Job, Round
 from annotation.projects.services import create_project
 from annotation.queue.asks import AskRow, put_asks
@@ -35,24 +32,6 @@ def project(person):
             labels=labels,
         )
     return made
-
-
-@pytest.fixture
-def work():
-    """A function that starts a worker beside the test, which ends when nothing is left to do."""
-    threads = []
-
-    def run():
-        JobWorker(interval=0.1, batch=True).run()
-        connection.close()
-
-    def start():
-        threads.append(threading.Thread(target=run))
-        threads[-1].start()
-
-    yield start
-    for thread in threads:
-        thread.join()
 
 
 def _plan(page, project):
