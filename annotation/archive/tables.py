@@ -26,7 +26,7 @@ from django.db.models import (
 from annotation.archive.bulk import insert_rows, reserve_ids
 from annotation.archive.files import Row
 from annotation.errors import Refused
-from annotation.models import Project, Round, Suggestion
+from annotation.models import Job, Project, Round, Suggestion
 from annotation.models.round import new_folder
 from config import VERSION
 from config.home import home
@@ -249,6 +249,15 @@ def project_folders(project: Project) -> list[Path]:
         *export_folders(project),
         home().uploads(project.pk),
     ]
+
+
+def shared_cache_folders() -> list[Path]:
+    """Return what frozen layers made of all sentences, unless a job may be reading it now.
+
+    It holds numbers by digests of sentences, no text, and is made anew when it is needed.
+    """
+    is_in_use = Job.objects.filter(state=Job.State.RUNNING).exists()
+    return [] if is_in_use else [home().features]
 
 
 def export_folders(project: Project) -> list[Path]:

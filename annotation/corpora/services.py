@@ -8,7 +8,7 @@ from django.db.models import F
 
 from annotation.accounts.log import record
 from annotation.archive.bulk import forget_deleted
-from annotation.archive.tables import export_folders
+from annotation.archive.tables import export_folders, shared_cache_folders
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import Corpus, Insight, Job, Lease, Project, Queue, Round, Sentence
 from annotation.projects.documents import forget_words
@@ -76,7 +76,7 @@ def _delete(project: Project, ids: Sequence[int]) -> None:
             gone_ids = set(ids)
             round.manifest["asks"] = [ask for ask in asks if ask["sentence"] not in gone_ids]
             round.save(update_fields=["manifest"])
-    folders = export_folders(project)
+    folders = [*export_folders(project), *shared_cache_folders()]
     transaction.on_commit(lambda: _forget_files(rounds, set(ids), folders))
 
 

@@ -11,7 +11,7 @@ from django.db.models.functions import Greatest
 
 from annotation.accounts.log import record
 from annotation.archive.bulk import forget_deleted
-from annotation.archive.tables import project_folders, project_tables
+from annotation.archive.tables import project_folders, project_tables, shared_cache_folders
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import Ask, Label, Membership, Progress, Project, Queue, Role, Task
 from annotation.projects.documents import make_documents
@@ -139,7 +139,7 @@ def delete_project(*, project: Project, actor: Any = None) -> None:
     project.log.update(undone_by=None)
     project.log.all().delete()
     record("project.deleted", project=None, actor=actor, name=project.name)
-    folders = project_folders(project)
+    folders = [*project_folders(project), *shared_cache_folders()]
     stored = [RoundFiles(name, {}) for name in project.rounds.values_list("folder", flat=True)]
     for model, path in reversed(project_tables()):
         rows = model._base_manager.filter(**{path or "pk": project.pk})

@@ -194,6 +194,20 @@ def test_deleted_sentences_leave_the_queue_the_exports_and_the_rounds(
         delete_sentences(project=desk.project, ids=[second.pk], actor=boss)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_in_use", [False, True])
+def test_what_models_made_of_sentences_goes_unless_a_job_reads_it(desk, boss, is_in_use):
+    kept = home().features / "encoder" / "rows.f32"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(b"numbers")
+    topic = {"name": "topic", "kind": "classes", "labels": ["a"]}
+    other = create_project(spec={"name": "Other", "tasks": [topic]}, owner=boss)
+    job = enqueue_job(project=other, kind=Job.Kind.ROUND, arguments={}, created_by=boss)
+    Job.objects.filter(pk=job.pk).update(state="running" if is_in_use else "done")
+    delete_project(project=desk.project, actor=boss)
+    assert kept.exists() == is_in_use
+
+
 WORDS = st.lists(
     st.text(alphabet="abcdefghijklmnoäßλ", min_size=9, max_size=14).map("zqx{}xqz".format),
     min_size=3,
