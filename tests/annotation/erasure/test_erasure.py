@@ -202,7 +202,7 @@ def test_what_models_made_of_sentences_goes_unless_a_job_reads_it(desk, boss, is
     kept.write_bytes(b"numbers")
     topic = {"name": "topic", "kind": "classes", "labels": ["a"]}
     other = create_project(spec={"name": "Other", "tasks": [topic]}, owner=boss)
-    job = enqueue_job(project=other, kind=Job.Kind.ROUND, arguments={}, created_by=boss)
+    job = enqueue_job(project=other, kind=Job.Kind.EXPORT, arguments={}, created_by=boss)
     Job.objects.filter(pk=job.pk).update(state="running" if is_in_use else "done")
     delete_project(project=desk.project, actor=boss)
     assert kept.exists() == is_in_use
