@@ -18,8 +18,9 @@ test-sqlite: .venv/installed-dev browser
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ALONE); }
 
 test-postgres: export TANDEM_TEST_DATABASE := postgres
+# Formats read streams and know no database.
 test-postgres: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/annotation tests/config $(ALONE) tests/annotation tests/config; }
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/annotation/formats tests/annotation tests/config $(ALONE) tests/annotation tests/config; }
 
 test-corpora: .venv/installed-dev
 	TANDEM_TEST_CORPORA=required $(BIN)/python -m pytest -m corpora
