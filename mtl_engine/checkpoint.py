@@ -70,21 +70,36 @@ def load_model(folder: Path | str, *, device: str = AUTO) -> MultiTaskModel:
 def _load_model(path: Path) -> MultiTaskModel:
     config, tasks = _described(path, _read_description(path))
     with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.training.seed)
         model = MultiTaskModel(config, tasks, _saved_encoder(config, path / ENCODER))
     try:
-        model.load_state_dict({**_later_buffers(model), **_load_tensors(path / WEIGHTS)})
+        model.load_state_dict({**_later_tensors(model), **_load_tensors(path / WEIGHTS)})
     except RuntimeError as error:
         raise EngineError(
-            f"The weights in '{path}' do not fit its {DESCRIPTION}: {error}"
+            f"The weights in '{path}' do not fit its {DESCRIPTION}: {error}. If another version of "
+            "this package wrote them, load them with that version, or train the model anew."
         ) from error
     check_seal(path)  # last, so that what is plainly wrong is said by its name
     return model.eval()
 
 
-def _later_buffers(model: MultiTaskModel) -> dict[str, Tensor]:
-    """Return what models of earlier versions did not have, as nothing was fitted."""
-    names = (".null_offset", ".error_knots", "shapes.weight")
-    return {name: value for name, value in model.state_dict().items() if name.endswith(names)}
+# What models of earlier versions did not have, and what stands for it there.
+AS_NEW = (
+    ".null_offset",
+    ".error_knots",
+    "shapes.weight",
+    ".first_factor.weight",
+    ".first_factor.bias",
+)
+AS_ZERO = (".inside.weight", ".between_most.weight", ".second_factor.weight", ".second_factor.bias")
+
+
+def _later_tensors(model: MultiTaskModel) -> dict[str, Tensor]:
+    """Return values that change nothing of what a model of an earlier version says."""
+    state = model.state_dict()
+    unfitted = {name: value for name, value in state.items() if name.endswith(AS_NEW)}
+    zeros = {n: torch.zeros_like(value) for n, value in state.items() if n.endswith(AS_ZERO)}
+    return {**unfitted, **zeros}
 
 
 def read_description(folder: Path | str) -> dict[str, Any]:

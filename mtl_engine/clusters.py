@@ -126,13 +126,11 @@ def fit_clusters(
     if not sample:
         raise EngineError("There is no sentence to find clusters in; import some text first.")
     rng = np.random.default_rng(seed)
-    parts = list(_states(features, sample))
-    words = np.concatenate([part.words for part in parts])
-    pooled = np.concatenate([part.sentences for part in parts])
     spelled = [word for tokens in sample for word in tokens]
-    kept = np.sort(rng.permutation(len(words))[:SAMPLE])
-    of_words, of_sentences = _fit_projection(words[kept]), _fit_projection(pooled)
-    points = {True: _unit(of_words(words[kept])), False: of_sentences(pooled)}
+    kept = np.sort(rng.permutation(len(spelled))[:SAMPLE])
+    words, pooled = _sampled_states(features, sample, kept)
+    of_words, of_sentences = _fit_projection(words), _fit_projection(pooled)
+    points = {True: _unit(of_words(words)), False: of_sentences(pooled)}
     centres = {
         level: _k_means(points[level in WORD_LEVELS], size, rng) for level, size in SIZES.items()
     }
@@ -175,6 +173,19 @@ class _States:
     counts: NDArray[np.int64]  # (B,)
     words: Floats  # (W, h) at each word's first sub-word
     sentences: Floats  # (B, h) means over sub-words
+
+
+def _sampled_states(
+    features: Features, sentences: Iterable[Sequence[str]], kept: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Return the states of some words, ascending, and of all sentences; few are held at once."""
+    words, pooled, n_before = [], [], 0
+    for part in _states(features, sentences):
+        own = kept[(kept >= n_before) & (kept < n_before + len(part.words))] - n_before
+        words.append(part.words[own])
+        pooled.append(part.sentences)
+        n_before += len(part.words)
+    return np.concatenate(words), np.concatenate(pooled)
 
 
 def _states(features: Features, sentences: Iterable[Sequence[str]]) -> Iterator[_States]:

@@ -1,8 +1,9 @@
-"""Where features are kept: in memory, or in a memory-mapped file that processes share."""
+"""Where features are kept: in memory, or in a file that processes share."""
 
 import errno
 import fcntl
 import os
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -45,8 +46,9 @@ class MemoryStore(FeatureStore):
 
 
 class DiskStore(FeatureStore):
-    """Features in a memory-mapped file that only grows; several processes may share it.
+    """Features in a file that only grows; several processes may share it.
 
+    They are read piece by piece and not mapped: a process is as large as what it works on.
     An index record is written after its rows have reached the disk, so a process that dies in
     between leaves nothing half-kept. Records whose rows were cut off the file are struck out
     before others take their place.
@@ -65,9 +67,10 @@ class DiskStore(FeatureStore):
         self._lost: list[int] = []  # numbers of records whose rows are not in the file
         self._n_records = 0
         self._end = 0  # rows in use
-        self._rows: np.ndarray = np.empty((0, width), dtype=np.float32)
         self._rows_file.touch()
         self._index_file.touch()
+        self._rows = os.open(self._rows_file, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._rows)
         self._refresh()
 
     def get(self, key: bytes) -> np.ndarray | None:
@@ -75,11 +78,11 @@ class DiskStore(FeatureStore):
         if place is None:
             return None
         start, n = place
-        if start + n > len(self._rows):
-            self._rows = np.memmap(
-                self._rows_file, dtype=np.float32, mode="r", shape=(self._end, self._width)
-            )
-        return self._rows[start : start + n]
+        bytes_per_row = 4 * self._width
+        data = os.pread(self._rows, n * bytes_per_row, start * bytes_per_row)
+        if len(data) < n * bytes_per_row:  # cut off meanwhile
+            return None
+        return np.frombuffer(data, dtype=np.float32).reshape(n, self._width)
 
     def put(self, items: Sequence[tuple[bytes, np.ndarray]]) -> None:
         with self._locked():
@@ -118,7 +121,6 @@ class DiskStore(FeatureStore):
         """Take in records that were added; all anew if the rows were cut short meanwhile."""
         if self._rows_in_file() < self._end:
             self._known, self._lost, self._n_records, self._end = {}, [], 0, 0
-            self._rows = self._rows[:0]
         with self._index_file.open("rb") as file:
             file.seek(self._n_records * RECORD.itemsize)
             data = file.read()

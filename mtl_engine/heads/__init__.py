@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from mtl_engine.config import ModelConfig
-from mtl_engine.heads.interface import Head, Reading, States
+from mtl_engine.heads.interface import Head, JudgedItem, Reading, States
 from mtl_engine.kinds import KINDS
 from mtl_engine.types import TaskSpec
 
-__all__ = ["Head", "Reading", "States", "new_head"]
+__all__ = ["Head", "JudgedItem", "Reading", "States", "new_head"]
 
 
 def new_head(task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: ModelConfig) -> Head:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mtl_engine.confidence import entropy_confidence, summed_entropy
 from mtl_engine.devices import array_of, tensor_of
-from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax
+from mtl_engine.heads.interface import AxisNames, Head, JudgedItem, Reading, States, softmax
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.types import Answer, TaskSpec
 
@@ -48,6 +48,27 @@ class ClassHead(Head):
         self, scores: Tensor, reading: "ClassReading", targets: Sequence[int]
     ) -> list[np.ndarray]:
         return list((reading.rows.argmax(1) != np.array(targets))[:, None])
+
+    def judge_items(
+        self,
+        scores: Tensor,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        labels = self.task.labels
+        return [
+            [
+                JudgedItem(
+                    (answer,),
+                    (labels[int(row.argmax())],),
+                    float(row[self.label_number(answer)]),
+                    float(row.max()),
+                )
+            ]
+            for answer, row in zip(answers, softmax(array_of(scores), temperature), strict=True)
+        ]
 
     def calibration_rows(
         self, scores: Tensor, targets: Sequence[int]

@@ -20,6 +20,7 @@ from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.encoders.pack import mean_by, within
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.kinds import KINDS, Judgement
+from mtl_engine.kinds.kind import Item
 from mtl_engine.types import Answer, TaskSpec
 
 AxisNames: TypeAlias = dict[str, tuple[list[str] | None, ...]]  # weight -> names along its axes
@@ -58,6 +59,16 @@ class States:
             counts=self.counts[list(rows)],
             pooled=self.pooled[tensor_of(np.array(rows, dtype=np.int64), self.pooled)],
         )
+
+
+@dataclass(frozen=True)
+class JudgedItem:
+    """An item of a given answer beside what the model would say in its place."""
+
+    given: Item | None  # None = nothing is answered here
+    expected: Item | None
+    likelihood: float  # of what was given
+    best: float  # of what is expected
 
 
 class Reading(ABC):
@@ -158,6 +169,20 @@ class Head(nn.Module, ABC):
     @abstractmethod
     def wrong_units(self, scores: Any, reading: Any, targets: Sequence[Any]) -> list[np.ndarray]:
         """Return per sentence which units of the reading are wrong."""
+
+    def judge_items(
+        self,
+        scores: Any,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        """Return how likely each item of given answers is, and items that they seem to lack.
+
+        ``parents`` are the spans that relations link. A head that cannot tell says nothing.
+        """
+        return [[] for _ in answers]
 
     def fit_expected_error(self, dev: Iterable[tuple[Any, Sequence[Any]]]) -> None:
         """Learn from scores and targets of dev sentences how often units like those are wrong."""

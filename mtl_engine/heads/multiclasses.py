@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from mtl_engine.calibration import best_threshold
 from mtl_engine.devices import array_of, tensor_of
-from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax
+from mtl_engine.heads.interface import AxisNames, Head, JudgedItem, Reading, States, softmax
 from mtl_engine.types import Answer, TaskSpec
 
 FEWEST_TO_FIT = 10  # dev labels below which no threshold is fitted
@@ -69,6 +69,31 @@ class MultiClassHead(Head):
     ) -> list[np.ndarray]:
         is_wrong = (reading.is_chosen != (np.stack(targets) > 0.5)).any(1)
         return list(is_wrong[:, None])
+
+    def judge_items(
+        self,
+        scores: Tensor,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        """Return a judgement of every label: given, or expected and not given."""
+        logits = array_of(scores)
+        rows = _two_columns(logits, temperature)  # (B, s, 2)
+        found = []
+        for answer, sentence, own in zip(answers, rows, logits, strict=True):
+            is_expected = own > float(self.threshold)
+            judged = []
+            for number, label in enumerate(self.task.labels):
+                given = (label,) if label in answer else None
+                expected = (label,) if is_expected[number] else None
+                if given or expected:
+                    p = float(sentence[number, 1 if given else 0])
+                    best = float(sentence[number, 1 if expected else 0])
+                    judged.append(JudgedItem(given, expected, p, best))
+            found.append(judged)
+        return found
 
     def calibration_rows(
         self, scores: Tensor, targets: Sequence[np.ndarray]

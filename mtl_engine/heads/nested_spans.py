@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from mtl_engine.heads.candidates import Candidates, candidate_number, candidates
 from mtl_engine.heads.interface import (
     AxisNames,
     Head,
+    JudgedItem,
     Reading,
     States,
     any_by,
@@ -19,8 +21,9 @@ from mtl_engine.heads.interface import (
     softmax,
     split_by,
 )
-from mtl_engine.heads.losses import cross_entropy
-from mtl_engine.heads.spans import checked_spans
+from mtl_engine.heads.losses import null_cross_entropy
+from mtl_engine.heads.span_pairs import range_means
+from mtl_engine.heads.spans import checked_spans, judged_spans
 from mtl_engine.types import Answer, TaskSpec
 
 NOTHING = 0  # column of "no span here"
@@ -36,7 +39,7 @@ class SpanScores:
 
 
 class SpanHead(Head):
-    """A perceptron over a span's first word, last word and width.
+    """A perceptron over a span's first word, last word, mean and width.
 
     A task that is not nested keeps, of overlapping spans, the surer one. Spans wider than
     ``max_width`` cannot be learned nor predicted.
@@ -73,7 +76,7 @@ class SpanHead(Head):
     def losses(self, scores: SpanScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
         """Return each sentence's summed loss over its candidates, per word."""
         gold = tensor_of(np.concatenate(targets), scores.logits)
-        losses = cross_entropy(scores.logits, gold, smoothing)
+        losses = null_cross_entropy(scores.logits, gold, smoothing)
         return sum_per_word(losses, scores.spans.sentence, scores.states.counts)
 
     def read(
@@ -88,6 +91,37 @@ class SpanHead(Head):
         is_wrong = reading.labels != np.concatenate(targets)
         return split_by(any_by(is_wrong, scores.spans.first_row, counts.sum()), counts)
 
+    def judge_items(
+        self,
+        scores: SpanScores,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        """Return a judgement of every span, from the distribution of its candidate."""
+        reading = SpanReading(self.task, scores, temperature)
+        found = []
+        parts = zip(
+            answers, reading.probabilities(), reading.answers(), reading.counts, strict=True
+        )
+        for answer, rows, expected, n_tokens in parts:
+            target = self.encode(int(n_tokens), answer)
+
+            def place(start: int, end: int, n_tokens: int = int(n_tokens)) -> int | None:
+                return candidate_number(n_tokens, start, end, self.max_width)
+
+            def own(start: int, end: int, rows: Any = rows, target: Any = target) -> float:
+                number = place(start, end)
+                return 1.0 if number is None else float(rows[number, target[number]])
+
+            def best(start: int, end: int, rows: Any = rows) -> float:
+                number = place(start, end)
+                return 1.0 if number is None else float(rows[number].max())
+
+            found.append(judged_spans(answer, expected, own, best))
+        return found
+
     def calibration_rows(
         self, scores: SpanScores, targets: Sequence[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -95,12 +129,13 @@ class SpanHead(Head):
 
 
 class SpanVectors(nn.Module):
-    """Vectors of spans from their first word, last word and width."""
+    """Vectors of spans from their first word, last word, mean and width."""
 
     def __init__(self, width: int, hidden: int, max_width: int, dropout: float) -> None:
         super().__init__()
         self.first = nn.Linear(width, hidden)
         self.last = nn.Linear(width, hidden, bias=False)
+        self.inside = nn.Linear(width, hidden, bias=False)
         self.width = nn.Embedding(max_width, hidden)
         nn.init.normal_(self.width.weight, std=0.02)
         self.dropout = nn.Dropout(dropout)
@@ -111,6 +146,7 @@ class SpanVectors(nn.Module):
         summed = (
             self.first(words).index_select(0, first_row)
             + self.last(words).index_select(0, last_row)
+            + range_means(self.inside(words), first, last + 1)
             + self.width(last_row - first_row)
         )
         result: Tensor = self.dropout(torch.relu(summed))

@@ -20,6 +20,7 @@ from mtl_engine.heads.candidates import candidate_number
 from mtl_engine.heads.interface import (
     AxisNames,
     Head,
+    JudgedItem,
     Parent,
     Reading,
     States,
@@ -37,7 +38,14 @@ from mtl_engine.heads.nested_spans import (
     sum_per_word,
 )
 from mtl_engine.heads.relation_spans import RelationReading, RelationScores
-from mtl_engine.heads.span_pairs import N_DISTANCES, distances, mean_between, ordered_pairs
+from mtl_engine.heads.span_pairs import (
+    N_DISTANCES,
+    between,
+    distances,
+    ordered_pairs,
+    range_maxima,
+    range_means,
+)
 from mtl_engine.types import Answer, TaskSpec
 
 OTHERS_PER_GOLD = 1.0  # sampled pairs that are not of two gold spans, per pair that is
@@ -53,7 +61,7 @@ class RelationTarget:
 
 
 class RelationHead(Head):
-    """A perceptron over pairs of spans and the words between them.
+    """A perceptron over pairs of spans, their product and the words between them.
 
     It also sees what the parent takes the spans for.
     """
@@ -79,7 +87,11 @@ class RelationHead(Head):
         self.types = nn.Linear(1 + len(parent.labels), hidden, bias=False)
         self.first = nn.Linear(hidden, hidden)
         self.second = nn.Linear(hidden, hidden, bias=False)
-        self.between = nn.Linear(width, hidden, bias=False)
+        self.first_factor = nn.Linear(hidden, hidden)
+        self.second_factor = nn.Linear(hidden, hidden)
+        self.between = nn.Linear(width, hidden, bias=False)  # the mean: of earlier models only
+        nn.init.zeros_(self.between.weight).requires_grad_(False)
+        self.between_most = nn.Linear(width, hidden, bias=False)
         self.distance = nn.Embedding(2 * N_DISTANCES + 1, hidden)
         nn.init.normal_(self.distance.weight, std=0.02)
         self.output = nn.Linear(hidden, 1 + len(task.labels))
@@ -180,6 +192,51 @@ class RelationHead(Head):
                     words[spans.first_row[start + first]] = True
         return split_by(words, counts)
 
+    def judge_items(
+        self,
+        scores: RelationScores,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        """Return a judgement of every link, and of expected ones between the given spans."""
+        counts, spans = scores.states.counts, scores.parent.spans
+        starts = starts_of(spans.counts)
+        places: dict[int, tuple[int, int]] = {}
+        taught = []
+        for row, n in enumerate(counts.tolist()):
+            given = [tuple(span[:2]) for span in (parents[row] if parents else ())]
+            given += [link[k : k + 2] for link in map(tuple, answers[row]) for k in (0, 2)]
+            own = {candidate_number(n, s, e, self.max_width): (s, e) for s, e in given}
+            own.pop(None, None)
+            places |= {int(starts[row]) + int(c): place for c, place in own.items()}  # type: ignore[arg-type]
+            numbers = sorted(int(c) for c in own)  # type: ignore[arg-type]
+            taught.append(starts[row] + np.array(numbers, dtype=np.int64))
+        pairs = self._pair_scores(scores.states, scores.parent, *ordered_pairs(taught))
+        logits = array_of(pairs.logits)
+        rows = softmax(logits, temperature)
+        expected = self._answering(logits).argmax(1)
+        found: list[list[JudgedItem]] = [[] for _ in answers]
+        links = [{tuple(link[:4]): link[4] for link in answer} for answer in answers]
+        names = (None, *self.task.labels)
+        for pair, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+            row = int(spans.sentence[first])
+            ends = (*places[int(first)], *places[int(second)])
+            label, other = links[row].get(ends), names[int(expected[pair])]
+            if label is None and other is None:
+                continue
+            number = 0 if label is None else 1 + self.label_number(label)
+            found[row].append(
+                JudgedItem(
+                    None if label is None else (*ends, label),
+                    None if other is None else (*ends, other),
+                    float(rows[pair, number]),
+                    float(rows[pair, expected[pair]]),
+                )
+            )
+        return found
+
     def calibration_rows(
         self, scores: RelationScores, targets: Sequence[RelationTarget]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -238,12 +295,18 @@ class RelationHead(Head):
         vectors = self.spans(states.words, spans.first_row[used], spans.last_row[used])
         types = parent.logits.detach().softmax(-1)[tensor_of(used, states.words)]
         vectors = vectors + self.types(types)
+        one, other = tensor_of(place[first], vectors), tensor_of(place[second], vectors)
+        low, high = between(spans, first, second)
         hidden = (
-            self.first(vectors)[tensor_of(place[first], vectors)]
-            + self.second(vectors)[tensor_of(place[second], vectors)]
+            self.first(vectors)[one]
+            + self.second(vectors)[other]
+            + torch.tanh(self.first_factor(vectors))[one]
+            * torch.tanh(self.second_factor(vectors))[other]
             + self.distance(tensor_of(distances(spans.start, first, second), vectors))
-            + mean_between(self.between(states.words), spans, first, second)
+            + range_maxima(self.between_most(states.words), low, high)
         )
+        if self.between.weight.any():
+            hidden = hidden + range_means(self.between(states.words), low, high)
         return RelationScores(
             states=states,
             parent=parent,

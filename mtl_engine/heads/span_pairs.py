@@ -17,16 +17,40 @@ def distances(start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.nd
     return N_DISTANCES + np.sign(apart) * bucket
 
 
-def mean_between(
-    words: Tensor, spans: Candidates, first: np.ndarray, second: np.ndarray
-) -> Tensor:  # (P, d)
-    """Return the mean of the words (W, d) between two spans; 0 where there are none."""
+def between(
+    spans: Candidates, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return low and high (P,): the words between two spans are the rows low to high - 1."""
     low = np.minimum(spans.last_row[first], spans.last_row[second]) + 1
     high = np.maximum(spans.first_row[first], spans.first_row[second])
-    size = tensor_of(np.maximum(high - low, 0), words)
+    return low, np.maximum(low, high)
+
+
+def range_means(words: Tensor, low: np.ndarray, high: np.ndarray) -> Tensor:  # (P, d)
+    """Return the means of the rows low to high - 1 of words (W, d); 0 where there are none."""
+    size = tensor_of(high - low, words)
     summed = torch.cat([words.new_zeros(1, words.shape[1]), words.cumsum(0)])
-    total = summed[tensor_of(np.maximum(high, low), words)] - summed[tensor_of(low, words)]
+    total = summed[tensor_of(high, words)] - summed[tensor_of(low, words)]
     return total / size.clamp(min=1)[:, None]
+
+
+def range_maxima(words: Tensor, low: np.ndarray, high: np.ndarray) -> Tensor:  # (P, d)
+    """Return the largest of the rows low to high - 1 of words (W, d); 0 where there are none.
+
+    Maxima of 1, 2, 4, ... rows are computed once; two of them, which may overlap, make any range
+    (the sparse table of Bender & Farach-Colton 2000).
+    """
+    level = np.log2(np.maximum(high - low, 1)).astype(np.int64)
+    found = words.new_zeros(len(low), words.shape[1])
+    table = words  # row i: the largest of the 2 ** step rows from i on
+    for step in range(int(level.max(initial=0)) + 1):
+        own = np.flatnonzero((level == step) & (high > low))
+        if len(own):
+            begin = table[tensor_of(low[own], words)]
+            end = table[tensor_of(high[own] - 2**step, words)]
+            found = found.index_copy(0, tensor_of(own, words), torch.maximum(begin, end))
+        table = torch.maximum(table[: -(2**step)], table[2**step :])
+    return found
 
 
 def ordered_pairs(kept: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,13 +1,14 @@
 """Flat spans as BIO tags: spans that do not overlap, of any length."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from mtl_engine.errors import EngineError
-from mtl_engine.heads.interface import Reading
+from mtl_engine.heads.interface import JudgedItem, Reading
 from mtl_engine.heads.tags import TagHead, TagReading, TagScores
 from mtl_engine.metrics import read_chunks
 from mtl_engine.metrics.chunks import Chunk
@@ -36,6 +37,28 @@ class FlatSpanHead(TagHead):
             tags[start:end] = begin + 1
             tags[start] = begin
         return tags
+
+    def judge_items(
+        self,
+        scores: TagScores,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        """Return a judgement of every span; it is as likely as the least likely of its tags.
+
+        Behind a span the model must not want to go on with it.
+        """
+        reading = self.read(scores, temperature)
+        found = []
+        parts = zip(answers, reading.probabilities(), reading.answers(), strict=True)
+        for answer, rows, expected in parts:
+            given = rows[np.arange(len(rows)), self.encode(len(rows), answer)]  # (m,)
+            goes_on = {(end, label): 1 + 2 * self.index[label] + 1 for _, end, label in answer}
+            ends = {end: 1 - rows[end, tag] for (end, _), tag in goes_on.items() if end < len(rows)}
+            found.append(judged_spans(answer, expected, _least(given, ends), _least(rows.max(1))))
+        return found
 
     def read(
         self, scores: TagScores, temperature: float = 1.0, *, is_greedy: bool = False
@@ -67,6 +90,46 @@ class FlatSpanReading(TagReading):
         begins = self.rows[:, 1::2].sum(1)
         owner = np.repeat(np.arange(len(self.counts)), self.counts)
         return np.bincount(owner, weights=begins, minlength=len(self.counts))
+
+
+def _least(
+    probabilities: np.ndarray, ends: Mapping[int, float] | None = None
+) -> Callable[[int, int], float]:
+    """Return the least probability (m,) of the words of a span, and of its end if given."""
+    behind = ends or {}
+    return lambda start, end: float(min(probabilities[start:end].min(), behind.get(end, 1.0)))
+
+
+def judged_spans(
+    given: Sequence[Sequence[Any]],
+    expected: Sequence[Sequence[Any]],
+    likelihood: Callable[[int, int], float],
+    best: Callable[[int, int], float],
+) -> list[JudgedItem]:
+    """Return a judgement of every given span, and of expected spans where none is given.
+
+    ``likelihood`` is of what is given between two places, ``best`` of what is expected there.
+    """
+    found = []
+    met: set[int] = set()
+    for start, end, label in given:
+        overlaps = [
+            (min(end, e) - max(start, s), (s, e) == (start, end), number)
+            for number, (s, e, _) in enumerate(expected)
+            if s < end and start < e
+        ]
+        met.update(number for _, _, number in overlaps)
+        other = tuple(expected[max(overlaps, key=lambda one: one[:2])[2]]) if overlaps else None
+        place = other or (start, end)
+        sure = best(int(place[0]), int(place[1]))
+        found.append(JudgedItem((start, end, label), other, likelihood(start, end), sure))
+    for number, (start, end, label) in enumerate(expected):
+        if number not in met:
+            missing = JudgedItem(
+                None, (start, end, label), likelihood(start, end), best(start, end)
+            )
+            found.append(missing)
+    return found
 
 
 def checked_spans(

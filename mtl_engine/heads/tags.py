@@ -8,7 +8,15 @@ from torch import Tensor, nn
 
 from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.crf import Crf
-from mtl_engine.heads.interface import AxisNames, Head, Reading, States, softmax, split_by
+from mtl_engine.heads.interface import (
+    AxisNames,
+    Head,
+    JudgedItem,
+    Reading,
+    States,
+    softmax,
+    split_by,
+)
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.types import Answer, TaskSpec
 
@@ -67,6 +75,32 @@ class TagHead(Head):
         self, scores: TagScores, reading: "TagReading", targets: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
         return split_by(reading.best != np.concatenate(targets), scores.states.counts)
+
+    def judge_items(
+        self,
+        scores: TagScores,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        reading = self.read(scores, temperature)
+        found = []
+        for answer, rows in zip(answers, reading.probabilities(), strict=True):
+            target = self.encode(len(rows), answer)
+            best = rows.argmax(1)
+            found.append(
+                [
+                    JudgedItem(
+                        (i, self.names[target[i]]),
+                        (i, self.names[best[i]]),
+                        float(rows[i, target[i]]),
+                        float(rows[i, best[i]]),
+                    )
+                    for i in range(len(rows))
+                ]
+            )
+        return found
 
     def calibration_rows(
         self, scores: TagScores, targets: Sequence[np.ndarray]

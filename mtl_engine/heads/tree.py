@@ -10,7 +10,16 @@ from torch import Tensor, nn
 from mtl_engine.confidence import head_confidence, summed_entropy
 from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.errors import EngineError
-from mtl_engine.heads.interface import AxisNames, Head, Reading, States, lay_out, softmax, split_by
+from mtl_engine.heads.interface import (
+    AxisNames,
+    Head,
+    JudgedItem,
+    Reading,
+    States,
+    lay_out,
+    softmax,
+    split_by,
+)
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
 from mtl_engine.spanning_tree import are_trees, best_heads
 from mtl_engine.types import Answer, TaskSpec
@@ -117,6 +126,42 @@ class TreeHead(Head):
                 reading.heads, reading.label_rows, targets, strict=True
             )
         ]
+
+    def judge_items(
+        self,
+        scores: TreeScores,
+        answers: Sequence[Answer],
+        *,
+        parents: Sequence[Answer] | None = None,
+        temperature: float = 1.0,
+    ) -> list[list[JudgedItem]]:
+        """Return a judgement of every arc: its head, and its label at that head."""
+        counts = scores.states.counts
+        targets = [self.encode(int(n), answer) for n, answer in zip(counts, answers, strict=True)]
+        given = tensor_of(np.concatenate([target.heads for target in targets]), scores.arcs)
+        at_given = split_by(softmax(array_of(self._label_logits(scores, given))), counts)
+        reading = self.read(scores, temperature)
+        assert isinstance(reading, TreeReading)
+        found = []
+        parts = zip(
+            answers,
+            targets,
+            at_given,
+            reading.head_rows,
+            reading.answers(),
+            reading.item_confidence(),
+            strict=True,
+        )
+        for answer, target, labels, heads, expected, sure in parts:
+            words = np.arange(len(answer))
+            own = heads[words, target.heads] * labels[words, target.labels]
+            found.append(
+                [
+                    JudgedItem((i, *answer[i]), (i, *expected[i]), float(own[i]), float(sure[i]))
+                    for i in range(len(answer))
+                ]
+            )
+        return found
 
     def calibration_rows(
         self, scores: TreeScores, targets: Sequence[TreeTarget]

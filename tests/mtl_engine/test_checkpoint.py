@@ -1,11 +1,13 @@
 """Saved models and snapshots: whole or not at all, never unpickled, readable elsewhere."""
 
+import copy
 import json
 import os
 from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from mtl_engine import checkpoint
 from mtl_engine.checkpoint import (
@@ -15,6 +17,7 @@ from mtl_engine.checkpoint import (
     save_model,
     save_snapshot,
 )
+from mtl_engine.checksums import SEAL
 from mtl_engine.config import EngineConfig
 from mtl_engine.errors import EngineError
 from mtl_engine.model import new_model
@@ -129,6 +132,38 @@ def test_broken_folders_are_refused_with_the_reason(end, tmp_path):
         load_model(tmp_path / "m")
     with pytest.raises(EngineError, match="not a whole snapshot"):
         load_snapshot(tmp_path / "m")
+
+
+def test_weights_of_another_version_are_refused_with_the_remedy(end, tmp_path):
+    save_model(end.model, tmp_path / "m")
+    path = tmp_path / "m" / "model.safetensors"
+    save_file({**load_file(path), "mixes.9.scale": torch.ones(())}, path)
+    with pytest.raises(
+        EngineError, match=r"mixes\.9\.scale(.|\n)*that version, or train the model"
+    ):
+        load_model(tmp_path / "m")
+
+
+def test_a_model_without_later_weights_loads_and_says_what_it_said_without_them(end, tmp_path):
+    model = copy.deepcopy(end.model)
+    zeroed = ("inside.weight", "between_most.weight", "second_factor.weight", "second_factor.bias")
+    absent = (*zeroed, "first_factor.weight", "first_factor.bias", "null_offset", "error_knots")
+    for name, weight in model.state_dict().items():
+        if name.endswith(zeroed):
+            weight.zero_()
+    save_model(model, tmp_path / "m")
+    path = tmp_path / "m" / "model.safetensors"
+    kept = load_file(path)
+    assert any(name.endswith("between_most.weight") for name in kept)
+    save_file({n: w for n, w in kept.items() if not n.endswith(absent)}, path)
+    (tmp_path / "m" / SEAL).unlink()
+    loaded = load_model(tmp_path / "m")
+    for head in (model.heads, loaded.heads):
+        for buffer_name, buffer in head.named_buffers():
+            if buffer_name.endswith("null_offset"):
+                buffer.zero_()
+    said, says = ([p.answers for p in predict(m, TOKENS)] for m in (model, loaded))
+    assert says == said
 
 
 def shortened(path):

@@ -15,6 +15,7 @@ from mtl_engine.heads.crf import Crf
 from mtl_engine.heads.interface import Parent, softmax
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy, null_cross_entropy
 from mtl_engine.heads.nested_spans import SpanScores
+from mtl_engine.heads.span_pairs import between, range_maxima, range_means
 from mtl_engine.heads.tags import TagScores
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import MOVES, SPANS, TASKS
@@ -188,6 +189,33 @@ def test_a_temperature_changes_how_sure_spans_are_and_not_which(temperature):
 def test_a_span_wider_than_the_candidates_is_left_out_of_the_target():
     head = head_for(TaskSpec("ner", "spans", ("X",), is_nested=True), max_span_width=2)
     assert head.encode(4, [[0, 4, "X"], [1, 3, "X"]]).sum() == 1
+
+
+def test_null_candidates_of_spans_are_not_smoothed():
+    head = head_for(TaskSpec("ner", "spans", ("X", "Y"), is_nested=True), max_span_width=1)
+    scores = span_scores(head, [2], {(0, 1, 2): ("X", 5.0)})
+    loss = head.losses(scores, [np.array([0, 1])], 0.3)
+    null, marked = scores.logits.log_softmax(-1)
+    expected = -float(null[0]) - 0.7 * float(marked[1]) - 0.3 * float(marked.mean())
+    assert loss.tolist() == pytest.approx([expected / 2])  # per word
+
+
+def test_ranges_of_words_have_means_and_maxima_and_0_where_they_are_empty():
+    words = torch.tensor([[1.0, -5.0], [4.0, -2.0], [-2.0, -9.0], [0.0, -1.0], [3.0, -3.0]])
+    low, high = np.array([0, 1, 2, 0, 3]), np.array([1, 4, 2, 5, 5])
+    assert range_means(words, low, high).tolist() == [
+        [1.0, -5.0], [pytest.approx(2 / 3), -4.0], [0.0, 0.0], [pytest.approx(1.2), -4.0],
+        [1.5, -2.0],
+    ]  # fmt: skip
+    assert range_maxima(words, low, high).tolist() == [
+        [1.0, -5.0], [4.0, -1.0], [0.0, 0.0], [4.0, -1.0], [3.0, -1.0],
+    ]  # fmt: skip
+
+
+def test_between_two_spans_are_the_words_after_one_and_before_the_other():
+    spans = candidates(np.array([5]), 1)  # one candidate per word
+    low, high = between(spans, np.array([0, 4, 1]), np.array([3, 1, 2]))
+    assert (low.tolist(), high.tolist()) == ([1, 2, 2], [3, 4, 2])
 
 
 # relations

@@ -373,6 +373,19 @@ def test_a_task_of_mode_chance_is_asked_on_random_sentences_and_others_join_in()
     assert batch.ratio[0] > 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_task_of_mode_chance_never_pays_for_a_promise_to_another(seed):
+    units, is_open, costs = _realistic(seed)
+    tags, tree = units.tasks
+    flat = replace(tags, cluster=np.zeros(len(tags.cluster), int), labelled=np.zeros(1, int))
+    drawn = replace(units, tasks=(flat, replace(tree, mode="chance")))
+    dear = Costs(costs.read, np.column_stack([costs.label[:, 1], costs.label[:, 1]]))
+    batch = cover(drawn, is_open, dear, 3000.0, rng=np.random.default_rng(5))
+    draws = _random_rows(is_open, dear, 3000.0, np.random.default_rng(5))
+    assert batch.ask[:, 1].sum() >= min(len(rows) for rows in draws)
+    assert batch.ratio[1] > 0.9
+
+
 def test_opening_costs_make_short_sentences_dearer():
     units, is_open, costs = _realistic(7)
     words = units.tasks[0].counts

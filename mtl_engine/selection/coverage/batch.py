@@ -215,10 +215,14 @@ def _with_chance(
     weights: Floats,
     best: Selection,
 ) -> Selection:
-    """Return a selection of which as little as possible is drawn so that the promise is kept."""
+    """Return a selection of which as little as possible is drawn so that the promise is kept.
+
+    Tasks of mode chance keep all that the random batch has of them, whatever is promised to others.
+    """
     for share in CHANCE_SHARES:
         selection = greedy.start(budget)
         greedy.take(selection, _first_part(greedy, drawn, share * budget))
+        _take_drawn(greedy, selection, problem, budget, drawn)
         greedy.run(selection, _per_chance(weights, problem.chance))
         if problem.level(selection.gains) > problem.level(best.gains):
             best = selection
