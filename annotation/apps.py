@@ -6,8 +6,8 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotation.adjudication import people  # noqa: F401  (registers what pages show)
-        from annotation.jobs.kinds import FILES, RESEARCH, JobKind, register_job
+        from annotation.adjudication import agreement_report, people  # noqa: F401  (register pages)
+        from annotation.jobs.services import FILES, RESEARCH, JobKind, register_job
         from annotation.rounds import preview, quality  # noqa: F401  (register what pages show)
         from annotation.web import security  # noqa: F401  (registers the start-up checks)
         from annotation.web.rest import register_converters
@@ -49,6 +49,13 @@ class AnnotationConfig(AppConfig):
                 run="annotation.jobs.insights.run_insight",
                 page="annotation.jobs.pages.insight_response",
                 lane=RESEARCH,
+            ),
+            JobKind(
+                "deliver",
+                "Mails and webhooks",
+                run="annotation.jobs.deliveries.run_deliveries",
+                upkeep="annotation.jobs.deliveries.keep_up",
+                lane=FILES,
             ),
         ):
             register_job(kind)

@@ -7,7 +7,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -16,6 +16,7 @@ from config.home import first_file
 MIN_SECRET_LENGTH = 40
 ADMIN = "admin"  # a role on the whole server
 GROUP_ROLE = re.compile(r"(?P<group>.+)=(?P<role>admin|owner|curator|annotator)(:(?P<project>.+))?")
+MAIL_PORTS = {"smtps": 465, "smtp": 587, "smtp+plain": 25}
 WEAK_SECRETS = ("django-insecure", "changeme", "secret", "password", "example")
 
 
@@ -92,6 +93,51 @@ def single_sign_on() -> SingleSignOn:
     if not found.client_id:
         raise ImproperlyConfigured("TANDEM_OIDC_ISSUER needs TANDEM_OIDC_CLIENT_ID beside it.")
     return found
+
+
+@dataclass(frozen=True)
+class Mail:
+    """The SMTP server that takes our mails, and whom they come from."""
+
+    host: str = ""
+    port: int = 0
+    user: str = ""
+    password: str = ""
+    is_tls: bool = False
+    is_starttls: bool = False
+    sender: str = ""
+
+
+def mail() -> Mail:
+    """Return the server of TANDEM_SMTP; what cannot work is refused now."""
+    url = os.environ.get("TANDEM_SMTP", "").strip()
+    if not url:
+        return Mail()
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in MAIL_PORTS or not parts.hostname:
+        raise ImproperlyConfigured(
+            "TANDEM_SMTP is not smtps://user:password@host:465 (TLS), smtp://... (STARTTLS, port "
+            "587) or smtp+plain://host:25 (no encryption, for a server on this machine)."
+        )
+    sender = os.environ.get("TANDEM_MAIL_FROM", "").strip()
+    if not sender or not os.environ.get("TANDEM_ADDRESS", "").strip():
+        raise ImproperlyConfigured(
+            "TANDEM_SMTP needs TANDEM_MAIL_FROM (Tandem <tandem@example.org>) and TANDEM_ADDRESS "
+            "(https://tandem.example.org, where links in mails lead) beside it."
+        )
+    return Mail(
+        host=parts.hostname,
+        port=port or MAIL_PORTS[parts.scheme],
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        is_tls=parts.scheme == "smtps",
+        is_starttls=parts.scheme == "smtp",
+        sender=sender,
+    )
 
 
 def group_roles(name: str) -> tuple[GroupRole, ...]:

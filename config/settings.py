@@ -10,6 +10,7 @@ from config.environment import (
     flag,
     keep_private,
     listed,
+    mail,
     networks,
     secret_key,
     single_sign_on,
@@ -62,7 +63,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "OPTIONS": {
-            "builtins": ["django.templatetags.i18n"],
+            "builtins": ["django.templatetags.i18n", "annotation.web.code_texts"],
             "loaders": [
                 ("django.template.loaders.cached.Loader", ["annotation.web.phrases.Loader"])
             ],
@@ -130,6 +131,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else N
 X_FRAME_OPTIONS = "DENY"
 
 LANGUAGE_CODE = "en"
+FORM_RENDERER = "annotation.web.code_texts.Choices"
 LANGUAGES = [
     ("en", "English"),
     ("de", "Deutsch"),
@@ -163,6 +165,16 @@ RAY_ADDRESS = os.environ.get("TANDEM_RAY_ADDRESS", "").strip()
 PREDICTOR = os.environ.get("TANDEM_PREDICTOR", "")
 # Chat endpoints and directories of models that may be asked for suggestions; none unless listed.
 SUGGESTION_SOURCES = listed("TANDEM_SUGGESTION_SOURCES", "")
+# Where people reach this server, for links in mails and calls: https://tandem.example.org.
+ADDRESS = os.environ.get("TANDEM_ADDRESS", "").strip().rstrip("/")
+MAIL = mail()  # off unless an SMTP server is named
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = MAIL.is_tls, MAIL.is_starttls
+EMAIL_TIMEOUT = 20
+# Hosts that webhooks of projects may call, a private one with its network; none unless listed.
+WEBHOOK_HOSTS = listed("TANDEM_WEBHOOK_HOSTS", "")
 # No outbound call unless somebody asks for it; encoders that were fetched lie with our data.
 os.environ.setdefault("HF_HUB_OFFLINE", "0" if flag("TANDEM_DOWNLOADS") else "1")
 os.environ.setdefault("HF_HOME", str(HOME.encoders))

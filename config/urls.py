@@ -1,7 +1,7 @@
 from django.urls import include, path, re_path
 
 from annotation.jobs.metrics import MetricsView, health
-from annotation.web.api_docs import NothingHere
+from annotation.web.api_urls import NothingHere
 
 urlpatterns = [
     path("health/", health),

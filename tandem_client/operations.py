@@ -68,8 +68,10 @@ class AdviceResult(TypedDict):
 
 
 class AgreementList(TypedDict):
-    """Agreement on every task, by name."""
+    """Agreement on every task, by name, as the worker has computed it."""
 
+    computed_at: str | None
+    is_current: bool
     tasks: dict[str, "Agreement"]
 
 
@@ -163,6 +165,8 @@ class Asking(TypedDict):
 class BiasList(TypedDict):
     """The comparison for every task with blind asks, and every source of suggestions."""
 
+    computed_at: str | None
+    is_current: bool
     tasks: list["Bias"]
     sources: list["SourceReport"]
 
@@ -218,6 +222,7 @@ class Case(TypedDict):
     """A sentence to decide."""
 
     sentence: "Sentence"
+    is_blind: bool
     tasks: list["TaskCase"]
 
 
@@ -370,6 +375,30 @@ class Decided(TypedDict):
     gold: dict[str, int]
 
 
+class Delivery(TypedDict):
+    """One call of a webhook, and how it went."""
+
+    id: int
+    event: str
+    state: "DeliveryMessageStateEnum"
+    n_tries: int
+    status: int | None
+    message: str
+    created_at: str
+    next_try_at: str
+    ended_at: str | None
+
+
+class DeliveryMessagePage(TypedDict):
+    """The content of a request or a response."""
+
+    results: list["Delivery"]
+    next: str | None
+
+
+DeliveryMessageStateEnum = Literal["waiting", "delivered", "failed"]
+
+
 class Difference(TypedDict):
     """An item that not everybody has."""
 
@@ -487,6 +516,9 @@ class ErrorDetails(TypedDict):
     draft: NotRequired[Any]
     version: NotRequired[int]
     saved_at: NotRequired[str | None]
+
+
+EventsEnum = Literal["round.ready", "target.reached", "export.done"]
 
 
 class Example(TypedDict):
@@ -702,6 +734,7 @@ class InvitationBodyRequest(TypedDict):
     role: "RoleEnum"
     note: NotRequired[str]
     days: NotRequired[int]
+    address: NotRequired[str]
 
 
 class Invitation(TypedDict):
@@ -922,6 +955,17 @@ class NewToken(TypedDict):
     secret: str
 
 
+class NewWebhook(TypedDict):
+    """A new webhook with its secret."""
+
+    id: int
+    url: str
+    events: list[str]
+    is_active: bool
+    created_at: str
+    secret: str
+
+
 class News(TypedDict):
     """What became of one's flags, and what to look at again."""
 
@@ -976,6 +1020,13 @@ class Pair(TypedDict):
 class PatchedAccountBodyRequest(TypedDict):
     """Whether somebody may sign in."""
 
+    is_active: NotRequired[bool]
+
+
+class ChangeWebhook(TypedDict):
+    """What to change about a webhook."""
+
+    events: NotRequired[list["EventsEnum"]]
     is_active: NotRequired[bool]
 
 
@@ -1135,6 +1186,7 @@ class PredictedSentence(TypedDict):
 PredictionsBodyFormatEnum = Literal[
     "text",
     "csv",
+    "spreadsheet",
     "tsv",
     "jsonl",
     "conll2003",
@@ -1260,6 +1312,14 @@ class Renewed(TypedDict):
     """How long a lease goes on."""
 
     expires_at: str
+
+
+class RepairCounts(TypedDict):
+    """What came of suspects so far."""
+
+    kept: int
+    repaired: int
+    asked: int
 
 
 class Resolve(TypedDict):
@@ -1767,6 +1827,54 @@ class Suggestions(TypedDict):
     suggestions: list["OneSuggestion"]
 
 
+SuspectDecisionBodyDecisionEnum = Literal["kept", "repaired", "asked"]
+
+
+class SuspectDecision(TypedDict):
+    """What to do about a suspected error."""
+
+    decision: "SuspectDecisionBodyDecisionEnum"
+
+
+class Suspect(TypedDict):
+    """An answer that may be wrong."""
+
+    number: int
+    sentence: int
+    task: str
+    given: list[Any] | None
+    expected: list[Any] | None
+    given_words: str
+    expected_words: str
+    likelihood: float
+    probability: float
+    seconds: float
+    source: str
+    people: list[str]
+    why: list[str]
+
+
+class SuspectsAnswer(TypedDict):
+    """Suspected errors that nobody has decided about."""
+
+    name: str
+    title: str
+    computed_at: str | None
+    is_current: bool
+    job: "Job | None"
+    suspects: list["Suspect"]
+    n_judged: int
+    expected: float
+    decided: "RepairCounts"
+
+
+class Suspects(TypedDict):
+    """How to judge."""
+
+    n_folds: NotRequired[int]
+    most: NotRequired[int]
+
+
 class Target(TypedDict):
     """A task by itself and together with all the others."""
 
@@ -1973,6 +2081,30 @@ class Vote(TypedDict):
     mistakes: list[list[str | float | None]]
 
 
+class WebhookBodyRequest(TypedDict):
+    """Which address is told what."""
+
+    url: str
+    events: list["EventsEnum"]
+
+
+class Webhook(TypedDict):
+    """A program that is told what happens; its secret is not shown again."""
+
+    id: int
+    url: str
+    events: list[str]
+    is_active: bool
+    created_at: str
+
+
+class WebhookMessagePage(TypedDict):
+    """The content of a request or a response."""
+
+    results: list["Webhook"]
+    next: str | None
+
+
 class PeopleQuery(TypedDict):
     limit: NotRequired[int]
 
@@ -1999,6 +2131,7 @@ class ExportQuery(TypedDict):
         "labelstudio",
         "slu",
         "spacy",
+        "spreadsheet",
         "text",
         "tsv",
     ]
@@ -2058,6 +2191,14 @@ class LabelQuery(TypedDict):
 
 class DeleteLabelQuery(TypedDict):
     retire: NotRequired[bool]
+
+
+class WebhooksQuery(TypedDict):
+    limit: NotRequired[int]
+
+
+class WebhookDeliveriesQuery(TypedDict):
+    limit: NotRequired[int]
 
 
 class TokensQuery(TypedDict):
@@ -2164,6 +2305,10 @@ class Operations(Transport):
     def agreement(self, project_id: int) -> "AgreementList":
         """Return how far people agree on each task: overall, per pair and per label."""
         return self._json("GET", f"projects/{project_id}/agreement/", may_repeat=True)
+
+    def compute_agreement(self, project_id: int) -> "Job":
+        """Have agreement, and what suggestions do, computed anew."""
+        return self._json("POST", f"projects/{project_id}/agreement/")
 
     def delete_answer(self, project_id: int) -> "Erased":
         """Delete what one person answered in a project; the queue asks for it again."""
@@ -2413,6 +2558,20 @@ class Operations(Transport):
         """Store a source's suggestions: all of them, or none if one does not fit its task."""
         return self._json("PUT", f"projects/{project_id}/suggestions/", body, may_repeat=True)
 
+    def suspects(self, project_id: int) -> "SuspectsAnswer":
+        """Return what is stored, its age, and the job that computes it again."""
+        return self._json("GET", f"projects/{project_id}/suspects/", may_repeat=True)
+
+    def create_suspect(self, project_id: int, **body: Unpack[Suspects]) -> "SuspectsAnswer":
+        """Compute it again; the body may give settings."""
+        return self._json("POST", f"projects/{project_id}/suspects/", body)
+
+    def decide_suspect(
+        self, project_id: int, number: int, **body: Unpack[SuspectDecision]
+    ) -> "RepairCounts":
+        """Keep the answer, take what is expected, or have it asked again."""
+        return self._json("POST", f"projects/{project_id}/suspects/{number}/", body)
+
     def create_task(self, project_id: int, **body: Unpack[NewTask]) -> "Task":
         """Add a task to a project; it is asked from the next round on."""
         return self._json("POST", f"projects/{project_id}/tasks/", body)
@@ -2477,6 +2636,38 @@ class Operations(Transport):
     def team(self, project_id: int) -> "Team":
         """Return pace, agreement and weights of votes, as the last report found them."""
         return self._json("GET", f"projects/{project_id}/team/", may_repeat=True)
+
+    def webhooks(self, project_id: int, **query: Unpack[WebhooksQuery]) -> Iterator["Webhook"]:
+        """Return the programs that are told what happens in a project."""
+        return self._pages(f"projects/{project_id}/webhooks/", query)
+
+    def create_webhook(self, project_id: int, **body: Unpack[WebhookBodyRequest]) -> "NewWebhook":
+        """Let a program be told of events; the secret of its signatures is shown this once."""
+        return self._json("POST", f"projects/{project_id}/webhooks/", body)
+
+    def change_webhook(
+        self, project_id: int, webhook_id: int, **body: Unpack[ChangeWebhook]
+    ) -> "Webhook":
+        """Tell a program of other events, or switch it off or on."""
+        return self._json(
+            "PATCH", f"projects/{project_id}/webhooks/{webhook_id}/", body, may_repeat=True
+        )
+
+    def delete_webhook(self, project_id: int, webhook_id: int) -> None:
+        """Remove a webhook and the list of what it was told."""
+        return self._json(
+            "DELETE", f"projects/{project_id}/webhooks/{webhook_id}/", may_repeat=True
+        )
+
+    def webhook_deliveries(
+        self, project_id: int, webhook_id: int, **query: Unpack[WebhookDeliveriesQuery]
+    ) -> Iterator["Delivery"]:
+        """Return the calls of a webhook, newest first, and how each went."""
+        return self._pages(f"projects/{project_id}/webhooks/{webhook_id}/deliveries/", query)
+
+    def test_webhook(self, project_id: int, webhook_id: int) -> "Delivery":
+        """Queue a call that says nothing but that it is a test."""
+        return self._json("POST", f"projects/{project_id}/webhooks/{webhook_id}/test/")
 
     def working_styles(self, project_id: int) -> "StylesAnswer":
         """Return what is stored, its age, and the job that computes it again."""

@@ -1,5 +1,6 @@
 """Members, invitations and a person's own API tokens."""
 
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from rest_framework import serializers as s
@@ -8,9 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.accounts.access import get_project
+from annotation.accounts.access import get_project, members_of, own_tokens
 from annotation.accounts.authentication import Session
-from annotation.accounts.selectors import members_of, own_tokens
 from annotation.accounts.services import (
     INVITATION_DAYS,
     Invited,
@@ -23,6 +23,7 @@ from annotation.accounts.services import (
 )
 from annotation.errors import NotFound
 from annotation.models import ApiToken, Membership, Role
+from annotation.notifications.outbox import address_of, mail_invitation
 from annotation.web.lists import page_of
 from annotation.web.serializers import (
     CHANGES,
@@ -110,6 +111,9 @@ class InvitationBody(RoleBody):
 
     note = TextField(default="", max_length=120, help_text="For the owner alone.")
     days = WholeNumberField(default=INVITATION_DAYS, min_value=1, max_value=90)
+    address = TextField(
+        default="", max_length=254, help_text="Where the link is mailed to, if the server mails."
+    )
 
 
 class InvitationMessage(Message):
@@ -128,14 +132,25 @@ class InvitationMessage(Message):
 class InvitationsView(APIView):
     """Invitations."""
 
-    @documented(tag="people", body=InvitationBody, answers={201: InvitationMessage}, errors=READS)
+    @documented(tag="people", body=InvitationBody, answers={201: InvitationMessage}, errors=CHANGES)
     def post(self, request: Request, project_id: int) -> Response:
         """Make a link that lets one person join, once."""
         project = get_project(request.user, project_id, at_least=Role.OWNER)
         body = InvitationBody.read(request.data)
         role = Role(body.pop("role"))
-        now = timezone.now()
-        invited = invite(project=project, role=role, invited_by=request.user, now=now, **body)
+        address, now = body.pop("address"), timezone.now()
+        with transaction.atomic():  # an address that is refused makes no invitation
+            invited = invite(project=project, role=role, invited_by=request.user, now=now, **body)
+            if address:
+                mail_invitation(
+                    project=project,
+                    address=address,
+                    invited_by=request.user,
+                    role=role,
+                    until=invited.invitation.expires_at,
+                    link=address_of("invitation", invited.token),
+                    now=now,
+                )
         return Response(InvitationMessage.render(invited), status=201)
 
 

@@ -3,9 +3,12 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from annotation.accounts.services import INVITATION_DAYS
 from annotation.models import ApiToken, Role
+from annotation.notifications.events import mail_events
+from annotation.notifications.outbox import is_mail_on
 
 DAYS = ((1, "1 day"), (7, "7 days"), (INVITATION_DAYS, "14 days"), (30, "30 days"))
 
@@ -135,9 +138,37 @@ class InvitationForm(forms.Form):
         label="For whom",
         max_length=120,
         required=False,
-        help_text="A note for yourself; nobody else sees it. Nothing is sent.",
+        help_text="A note for yourself; nobody else sees it.",
+    )
+    address = forms.EmailField(
+        label="Mail it to",
+        required=False,
+        help_text="Empty: nothing is sent, and you pass the link on yourself.",
     )
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     days = forms.TypedChoiceField(
         label="Good for", choices=DAYS, coerce=int, initial=INVITATION_DAYS
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not is_mail_on():
+            del self.fields["address"]
+
+
+class MailForm(forms.Form):
+    """Where a person wants mail, and about what."""
+
+    address = forms.EmailField(
+        label="Your address",
+        required=False,
+        widget=forms.EmailInput({"autocomplete": "email"}),
+        help_text="A link is sent there first. Empty: no mail at all.",
+    )
+    language = forms.ChoiceField(label="In", choices=settings.LANGUAGES)
+    events = forms.MultipleChoiceField(
+        label="Tell me when",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        choices=lambda: [(event.name, event.title) for event in mail_events()],
     )

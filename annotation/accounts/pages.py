@@ -14,14 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.accounts.access import get_project
-from annotation.accounts.forms import (
-    InvitationForm,
-    NewPasswordForm,
-    SecondStepForm,
-    TokenForm,
+from annotation.accounts.access import (
+    get_project,
+    members_of,
+    open_invitations,
+    own_tokens,
 )
-from annotation.accounts.second_step import (
+from annotation.accounts.authentication import (
     WRONG_CODE,
     has_second_step,
     n_recovery_codes,
@@ -32,12 +31,15 @@ from annotation.accounts.second_step import (
     turn_on,
     use_code,
 )
-from annotation.accounts.selectors import (
-    members_of,
-    open_invitations,
-    own_tokens,
+from annotation.accounts.forms import (
+    InvitationForm,
+    MailForm,
+    NewPasswordForm,
+    SecondStepForm,
+    TokenForm,
 )
 from annotation.accounts.services import (
+    Invited,
     change_role,
     create_sign_in_link,
     create_token,
@@ -53,6 +55,14 @@ from annotation.accounts.sign_in_pages import CAME_BY_LINK, CONNECTS, TOO_OFTEN
 from annotation.accounts.single_sign_on import disconnect, is_connected
 from annotation.errors import Conflict, Forbidden, InvalidInput, Problem, Refused
 from annotation.models import Project, Role
+from annotation.notifications.events import mail_events
+from annotation.notifications.outbox import (
+    choose_mail,
+    confirm_address,
+    is_mail_on,
+    mail_choice,
+    mail_invitation,
+)
 from annotation.web.errors import show_refusal
 from annotation.web.frame import Link, absolute_url, render_in_project
 from annotation.web.languages import chosen_language
@@ -77,7 +87,55 @@ def account(request: HttpRequest) -> HttpResponse:
     context |= {"single": settings.SINGLE_SIGN_ON, "is_connected": is_connected(request.user)}
     context["connect"] = signing.dumps(request.user.pk, salt=CONNECTS)
     context |= {"languages": settings.LANGUAGES, "language": chosen_language(request)}
+    context |= _mail_context(request)
     return render(request, "annotation/account.html", context)
+
+
+def _mail_context(request: HttpRequest) -> dict[str, Any]:
+    """Return what the account page shows of mail; nothing where the server sends none."""
+    if not is_mail_on():
+        return {}
+    user: Any = request.user
+    choice = mail_choice(user)
+    language = choice.language if choice.pk else chosen_language(request)
+    events = choice.events if choice.pk else [event.name for event in mail_events()]
+    initial = {"address": choice.address or user.email, "events": events, "language": language}
+    return {"mail": choice, "mail_form": MailForm(initial=initial)}
+
+
+@login_required
+@require_POST
+def change_mail(request: HttpRequest) -> HttpResponse:
+    """Keep where and about what one wants mail."""
+    form = MailForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "This is no mail address; write one like name@example.org.")
+        return redirect("account")
+    try:
+        choice = choose_mail(user=request.user, now=timezone.now(), **form.cleaned_data)
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        if choice.address and not choice.is_confirmed:
+            words = f"A link is on its way to {choice.address}. Open it, and mails begin."
+        elif choice.address:
+            words = "Your choice is kept."
+        else:
+            words = "You get no mail."
+        messages.success(request, words)
+    return redirect("account")
+
+
+@login_required
+@require_http_methods(["GET"])
+def confirm_mail(request: HttpRequest, token: str) -> HttpResponse:
+    """Take an address as one's own, by the link that was sent there."""
+    try:
+        choice = confirm_address(user=request.user, token=token)
+        messages.success(request, f"Mails go to {choice.address}.")
+    except Conflict as refusal:
+        messages.error(request, str(refusal))
+    return redirect("account")
 
 
 @login_required
@@ -209,8 +267,30 @@ def members(request: HttpRequest, project_id: int) -> HttpResponse:
             days=form.cleaned_data["days"],
         )
         link = Link("The invitation is ready", absolute_url(request, "invitation", invited.token))
+        address = form.cleaned_data.get("address")
+        if address:
+            _mail_link(request, project, invited, address, link.address)
         return _page(request, project, InvitationForm(), link)
     return _page(request, project, form)
+
+
+def _mail_link(
+    request: HttpRequest, project: Project, invited: Invited, address: str, link: str
+) -> None:
+    """Send the link of an invitation, and say whether that goes."""
+    try:
+        mail_invitation(
+            project=project,
+            address=address,
+            invited_by=request.user,
+            role=invited.invitation.role,
+            until=invited.invitation.expires_at,
+            link=link,
+            now=timezone.now(),
+        )
+        messages.success(request, f"The link is on its way to {address}.")
+    except Refused as refusal:
+        messages.error(request, str(refusal))
 
 
 @login_required

@@ -11,9 +11,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.dispatch import receiver
 
-from annotation.accounts.access import hash_token, new_token
+from annotation.accounts.access import WINDOW, hash_token, is_throttled, new_token, still_wanted
 from annotation.accounts.log import record
-from annotation.accounts.selectors import WINDOW, is_throttled, still_wanted
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import (
     ApiToken,

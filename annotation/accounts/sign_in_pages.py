@@ -19,9 +19,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.accounts import single_sign_on as sign_on
+from annotation.accounts.access import find_invitation
+from annotation.accounts.authentication import WRONG_CODE, has_second_step, use_code
 from annotation.accounts.forms import CodeForm, NewAccountForm, SignInForm
-from annotation.accounts.second_step import WRONG_CODE, has_second_step, use_code
-from annotation.accounts.selectors import find_invitation
 from annotation.accounts.services import (
     accept_invitation,
     forget_failed_sign_ins,

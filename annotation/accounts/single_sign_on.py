@@ -191,7 +191,8 @@ def _wanted_roles(given: list[GroupRole]) -> dict[int, Role]:
         role = Role(one.role)
         projects = Project.objects.all()
         if one.project != "*":
-            projects = projects.filter(name=one.project)
+            # Anybody may use the name again: groups mean the project that had it first.
+            projects = projects.filter(name=one.project).order_by("pk")[:1]
         for pk in projects.values_list("pk", flat=True):
             if pk not in wanted or role.reaches(wanted[pk]):
                 wanted[pk] = role

@@ -1,27 +1,39 @@
-"""Where people differ, what curators decide, what waits for them, and how far people agree."""
+"""Where people differ, what curators decide, how far people agree, and how they work.
+
+Groups of people have a part of the work of their own; pace and votes are told per person.
+"""
 
 from dataclasses import asdict
+from typing import Any
 
 from django.utils import timezone
 from rest_framework import serializers
+from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
+from annotation.adjudication.agreement_report import NAME, stored_agreement
+from annotation.adjudication.people import stored_people
 from annotation.adjudication.selectors import (
-    adjudication_case,
     disputes,
     find_sentence,
-    project_agreement,
+    shown_cases,
     texts_of,
 )
 from annotation.adjudication.services import decide
-from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
+from annotation.jobs.api import JobMessage
+from annotation.jobs.insights import known_insight, start_insight
+from annotation.models import Project, Role, WorkGroup
+from annotation.queue.groups import delete_group, find_group, group_rows, save_group
 from annotation.web.serializers import (
     CHANGES,
+    READS,
     AnswerField,
     Message,
+    RowField,
+    TextField,
     documented,
 )
 
@@ -79,6 +91,9 @@ class CaseMessage(Message):
     """A sentence to decide."""
 
     sentence = SentenceMessage()
+    is_blind = serializers.BooleanField(
+        help_text="People are A, B, ... until the case is decided, as the project's setting says."
+    )
     tasks = TaskCaseMessage(many=True)
 
 
@@ -129,8 +144,17 @@ class AgreementMessage(Message):
     reason = TEXT(allow_blank=True)
 
 
-class AgreementList(Message):
-    """Agreement on every task, by name."""
+class Stored(Message):
+    """How old a stored result is."""
+
+    computed_at = serializers.DateTimeField(allow_null=True, help_text="null: not computed yet.")
+    is_current = serializers.BooleanField(
+        help_text="Nothing that it was computed from has changed since."
+    )
+
+
+class AgreementList(Stored):
+    """Agreement on every task, by name, as the worker has computed it."""
 
     tasks = serializers.DictField(child=AgreementMessage())
 
@@ -172,7 +196,7 @@ class SourceReportMessage(Message):
     reasons = serializers.ListField(child=TEXT())
 
 
-class BiasList(Message):
+class BiasList(Stored):
     """The comparison for every task with blind asks, and every source of suggestions."""
 
     tasks = BiasMessage(many=True)
@@ -207,8 +231,10 @@ class CaseView(APIView):
         """Return everybody's answers to a sentence side by side, with the differences."""
         project = get_project(request.user, project_id)
         sentence = find_sentence(project, sentence_id)
-        cases = [asdict(case) for case in adjudication_case(project, sentence)]
-        return Response(CaseMessage.render({"sentence": sentence, "tasks": cases}))
+        cases, is_blind = shown_cases(project, sentence)
+        rows = [asdict(case) for case in cases]
+        found = {"sentence": sentence, "is_blind": is_blind, "tasks": rows}
+        return Response(CaseMessage.render(found))
 
     @documented(tag="adjudication", body=DecideBody, answers={200: Decided}, errors=CHANGES)
     def post(self, request: Request, project_id: int, sentence_id: int) -> Response:
@@ -233,8 +259,14 @@ class AgreementView(APIView):
     def get(self, request: Request, project_id: int) -> Response:
         """Return how far people agree on each task: overall, per pair and per label."""
         project = get_project(request.user, project_id)
-        agreement = {name: asdict(a) for name, a in project_agreement(project).items()}
-        return Response(AgreementList.render({"tasks": agreement}))
+        return Response(AgreementList.render(_with_age(project, stored_agreement(project))))
+
+    @documented(tag="adjudication", answers={202: JobMessage}, errors=(401, 403, 404, 409))
+    def post(self, request: Request, project_id: int) -> Response:
+        """Have agreement, and what suggestions do, computed anew."""
+        project = get_project(request.user, project_id)
+        job = start_insight(project=project, name=NAME, settings={}, created_by=request.user)
+        return Response(JobMessage.render(job), status=202)
 
 
 class SuggestionBiasView(APIView):
@@ -244,5 +276,133 @@ class SuggestionBiasView(APIView):
     def get(self, request: Request, project_id: int) -> Response:
         """Return how close people come to the model and each other, shown its answers or blind."""
         project = get_project(request.user, project_id)
-        found = {"tasks": suggestion_bias(project), "sources": measure_sources(project)}
-        return Response(BiasList.render(found))
+        stored = stored_agreement(project)
+        found = {"tasks": stored["bias"], "sources": stored["sources"]}
+        return Response(BiasList.render(_with_age(project, found)))
+
+
+def _with_age(project: Project, found: dict[str, Any]) -> dict[str, Any]:
+    known = known_insight(project, NAME)
+    at = known.stored.computed_at if known.stored else None
+    return {**found, "computed_at": at, "is_current": known.is_current}
+
+
+class GroupBody(Message):
+    """A group of people and the part of the work that is theirs; an empty list limits nothing."""
+
+    name = TextField(max_length=60)
+    people = s.ListField(child=s.CharField(max_length=150), max_length=1000)
+    corpora = s.ListField(child=s.CharField(max_length=200), default=list, max_length=1000)
+    languages = s.ListField(child=s.CharField(max_length=16), default=list, max_length=1000)
+    documents = s.ListField(child=s.CharField(max_length=200), default=list, max_length=1000)
+    tasks = s.ListField(child=s.CharField(max_length=60), default=list, max_length=1000)
+
+
+class GroupMessage(GroupBody):
+    """A group of people."""
+
+    id = s.IntegerField()
+    n_open = s.IntegerField(help_text="Asks that wait for its people alone.")
+
+
+class GroupList(Message):
+    """All groups of a project."""
+
+    results = GroupMessage(many=True)
+
+
+class GroupsView(APIView):
+    """Groups of people."""
+
+    @documented(tag="people", answers={200: GroupList}, errors=READS)
+    def get(self, request: Request, project_id: int) -> Response:
+        """Return the groups of a project, with what is theirs."""
+        project = get_project(request.user, project_id)
+        return Response(GroupList.render({"results": group_rows(project)}))
+
+    @documented(tag="people", body=GroupBody, answers={201: GroupMessage}, errors=CHANGES)
+    def post(self, request: Request, project_id: int) -> Response:
+        """Make a group; what is asked now is divided anew."""
+        project = get_project(request.user, project_id, at_least=Role.OWNER)
+        body = GroupBody.read(request.data)
+        group = save_group(project=project, actor=request.user, **body)
+        return Response(_group_message(project, group), status=201)
+
+
+class GroupView(APIView):
+    """A group of people."""
+
+    @documented(tag="people", body=GroupBody, answers={200: GroupMessage}, errors=CHANGES)
+    def put(self, request: Request, project_id: int, group_id: int) -> Response:
+        """Change a group; what is asked now is divided anew."""
+        project = get_project(request.user, project_id, at_least=Role.OWNER)
+        group = find_group(project, group_id)
+        body = GroupBody.read(request.data)
+        save_group(project=project, group=group, actor=request.user, **body)
+        return Response(_group_message(project, group))
+
+    @documented(tag="people", answers={204: None}, errors=(401, 403, 404))
+    def delete(self, request: Request, project_id: int, group_id: int) -> Response:
+        """End a group; its work is everybody's again."""
+        project = get_project(request.user, project_id, at_least=Role.OWNER)
+        delete_group(group=find_group(project, group_id), actor=request.user)
+        return Response(status=204)
+
+
+def _group_message(project: Project, group: WorkGroup) -> Any:
+    row = next(row for row in group_rows(project) if row["id"] == group.pk)
+    return GroupMessage.render(row)
+
+
+class SharedScore(Message):
+    """Agreement with a 95 % interval; null below ten comparisons."""
+
+    value = s.FloatField()
+    low = s.FloatField(allow_null=True)
+    high = s.FloatField(allow_null=True)
+    n = s.IntegerField(help_text="Comparisons.")
+
+
+class VoteMessage(Message):
+    """What a person's vote on a task counts."""
+
+    weight = s.FloatField(help_text="1 is the mean of all people.")
+    accuracy = s.FloatField()
+    n_units = s.IntegerField()
+    mistakes = s.ListField(child=RowField(), help_text="[true, said, expected times]")
+
+
+class TeamMember(Message):
+    """What is known of a person's work."""
+
+    name = s.CharField()
+    n = s.IntegerField(help_text="Sentences answered.")
+    n_skipped = s.IntegerField()
+    minutes = s.FloatField()
+    median_seconds = s.FloatField(allow_null=True)
+    last_at = s.DateTimeField()
+    others = SharedScore(allow_null=True, help_text="Agreement with the other people.")
+    checks = SharedScore(allow_null=True, help_text="Agreement with the gold of checks.")
+    decided = SharedScore(allow_null=True, help_text="Agreement with other gold.")
+    votes = s.DictField(child=VoteMessage(), help_text="By task.")
+    weeks = s.ListField(child=RowField(), help_text="[Monday, sentences, median seconds]")
+    agreement_weeks = s.DictField(
+        child=s.ListField(child=RowField()),
+        help_text="others, checks, decided: [Monday, agreement, comparisons]",
+    )
+
+
+class TeamMessage(Message):
+    """The people of a project, as of the last report."""
+
+    people = TeamMember(many=True)
+
+
+class TeamView(APIView):
+    """People at work."""
+
+    @documented(tag="people", answers={200: TeamMessage})
+    def get(self, request: Request, project_id: int) -> Response:
+        """Return pace, agreement and weights of votes, as the last report found them."""
+        project = get_project(request.user, project_id)
+        return Response(TeamMessage.render(stored_people(project)))

@@ -11,12 +11,6 @@ from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
 from annotation.adjudication.api import MOST, TEXT, SentenceMessage
-from annotation.adjudication.inbox import (
-    flags_of,
-    reopen_flag,
-    resolve_flag,
-    skipped_sentences,
-)
 from annotation.adjudication.review import (
     ReviewRow,
     answers_to_review,
@@ -26,6 +20,12 @@ from annotation.adjudication.review import (
 )
 from annotation.adjudication.selectors import (
     find_sentence,
+)
+from annotation.adjudication.services import (
+    flags_of,
+    reopen_flag,
+    resolve_flag,
+    skipped_sentences,
 )
 from annotation.errors import NotFound
 from annotation.models import Flag, Review

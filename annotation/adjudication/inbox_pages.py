@@ -14,15 +14,15 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.access import get_project
-from annotation.adjudication.inbox import (
+from annotation.adjudication.pages import for_drawing
+from annotation.adjudication.selectors import find_sentence, gold_values
+from annotation.adjudication.services import (
     SkippedSentence,
     flags_of,
     reopen_flag,
     resolve_flag,
     skipped_sentences,
 )
-from annotation.adjudication.pages import for_drawing
-from annotation.adjudication.selectors import find_sentence, gold_values
 from annotation.errors import Refused
 from annotation.models import Flag, Project, Sentence
 from annotation.queue.skips import leave_out, take_back

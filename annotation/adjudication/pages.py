@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
+from annotation.adjudication.agreement_report import stored_agreement
 from annotation.adjudication.selectors import (
     Decision,
     Dispute,
@@ -23,17 +24,15 @@ from annotation.adjudication.selectors import (
     find_sentence,
     gold_values,
     has_pairs,
-    project_agreement,
+    shown_cases,
     texts_of,
-    without_names,
 )
 from annotation.adjudication.services import decide, settle_agreed, settle_by_votes
-from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Project, Role, Sentence
 from annotation.projects.selectors import drawn_tasks
 from annotation.web.frame import render_in_project
-from annotation.web.unstorable_text import read_json
+from annotation.web.security import read_json
 from mtl_engine.kinds import KINDS
 
 LISTED = 40  # sentences of the list beside the one that is open
@@ -259,11 +258,7 @@ def _case_context(
 
     Of a whole sentence every task can be edited, whether or not people differ.
     """
-    cases = adjudication_case(project, sentence, is_whole=is_whole)
-    is_open = any(_is_open(case, is_again=False) for case in cases)
-    letters: dict[str, str] = {}
-    if project.hides_names and is_open and not is_whole:
-        cases, letters = without_names(cases, seed=sentence.pk)
+    cases, is_blind = shown_cases(project, sentence, is_whole=is_whole)
     people = sorted({person for case in cases for person in case.answers})
     answers: dict[str, dict[str, Any]] = {person: {} for person in people}
     for case in cases:
@@ -274,7 +269,7 @@ def _case_context(
     return {
         "sentence": sentence,
         "is_whole": is_whole,
-        "is_blind": bool(letters),
+        "is_blind": is_blind,
         "cases": [
             _shown_case(
                 case, parents[case.task], is_open=is_whole or _is_open(case, is_again=is_again)
@@ -343,21 +338,22 @@ def _n_decisions(case: TaskCase) -> int:
 @login_required
 @require_GET
 def agreement(request: HttpRequest, project_id: int) -> HttpResponse:
-    """Show agreement over all people, per pair and per label, with intervals."""
+    """Show agreement over all people, per pair and per label, with intervals, as it is stored."""
     project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    stored = stored_agreement(project)
     found = [
         {
             "task": name,
             "report": report,
-            "scores": [(MEASURE_WORDS[key], score) for key, score in report.scores.items()],
-            "columns": [MEASURE_WORDS[key] for key in report.pairs[0].scores]
-            if report.pairs
+            "scores": [(MEASURE_WORDS[key], score) for key, score in report["scores"].items()],
+            "columns": [MEASURE_WORDS[key] for key in report["pairs"][0]["scores"]]
+            if report["pairs"]
             else [],
-            "labels": sorted(report.labels.items(), key=lambda item: item[1].value or 0.0),
+            "labels": sorted(report["labels"].items(), key=lambda item: item[1]["value"] or 0.0),
         }
-        for name, report in project_agreement(project).items()
+        for name, report in stored["tasks"].items()
     ]
-    bias = [(row, MEASURE_WORDS[row.measure]) for row in suggestion_bias(project)]
-    sources = [(row, MEASURE_WORDS[row.measure]) for row in measure_sources(project)]
+    bias = [(row, MEASURE_WORDS[row["measure"]]) for row in stored["bias"]]
+    sources = [(row, MEASURE_WORDS[row["measure"]]) for row in stored["sources"]]
     context = {"found": found, "bias": bias, "sources": sources}
     return render_in_project(request, "annotation/agreement.html", project, "adjudicate", context)

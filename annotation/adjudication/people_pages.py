@@ -11,8 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.accounts.access import get_project
-from annotation.accounts.selectors import members_of
+from annotation.accounts.access import get_project, members_of
 from annotation.accounts.services import set_quota
 from annotation.adjudication.people import stored_people
 from annotation.errors import Refused

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count
 
 from annotation.adjudication.agreement import Agreement, measure_agreement
@@ -118,7 +119,7 @@ def without_names(cases: Sequence[TaskCase], *, seed: int) -> tuple[list[TaskCas
     The letters of each sentence are dealt anew, so that nobody is known by theirs.
     """
     people = sorted({person for case in cases for person in case.answers})
-    random.Random(seed).shuffle(people)
+    random.Random(f"{settings.SECRET_KEY} {seed}").shuffle(people)  # nobody can work it out
     letters = {person: f"Person {chr(ord('A') + i % 26)}" for i, person in enumerate(people)}
     hidden = [
         replace(
@@ -165,6 +166,21 @@ def adjudication_case(
         or len(answers[task.pk]) >= 2
         or (answers[task.pk] and task.pk in gold)
     ]
+
+
+def is_undecided(case: TaskCase) -> bool:
+    """Return whether people differ and nobody has decided."""
+    return bool(case.differences) and not case.gold_source
+
+
+def shown_cases(
+    project: Project, sentence: Sentence, *, is_whole: bool = False
+) -> tuple[list[TaskCase], bool]:
+    """Return the cases of a sentence as curators may see them, and whether names are hidden."""
+    cases = adjudication_case(project, sentence, is_whole=is_whole)
+    if project.hides_names and not is_whole and any(map(is_undecided, cases)):
+        return without_names(cases, seed=sentence.pk)[0], True
+    return cases, False
 
 
 def find_sentence(project: Project, sentence_id: int) -> Sentence:

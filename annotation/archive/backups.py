@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from annotation.archive.bulk import snapshot_read
 from annotation.archive.files import ArchiveReader, ArchiveWriter
 from annotation.archive.tables import (
     columns_of,
@@ -20,6 +19,7 @@ from annotation.archive.tables import (
     name_sources,
     read_rows,
     reset_sequence,
+    snapshot_read,
     table_name,
     write_rows,
 )

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
-from annotation.archive.bulk import snapshot_read
 from annotation.archive.files import ArchiveReader, ArchiveWriter, Row
 from annotation.archive.tables import (
     CHUNK,
@@ -23,16 +22,18 @@ from annotation.archive.tables import (
     project_tables,
     read_rows,
     reset_sequence,
+    snapshot_read,
     table_name,
     with_new_ids,
     write_rows,
 )
 from annotation.errors import Conflict, Refused
-from annotation.models import Invitation, Job, Project, Round, Submission
+from annotation.models import Delivery, Invitation, Job, Project, Round, Submission, Webhook
 from config.home import replaced_file
 
 KIND = "project"
-LEFT_OUT = (Invitation, Job)  # secrets of links, and work that another server shall not repeat
+# Secrets of links, and work that another server shall not repeat.
+LEFT_OUT = (Delivery, Invitation, Job, Webhook)
 PEOPLE = "people"
 PEOPLE_COLUMNS = ["id", "username", "first_name", "last_name", "email", "is_active"]
 

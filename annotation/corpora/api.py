@@ -12,9 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.accounts.access import get_project
+from annotation.accounts.access import find_member, get_project
 from annotation.accounts.log import record
-from annotation.accounts.selectors import find_member
 from annotation.corpora.exports import ALL, SENTENCES, WAYS, export_corpus, which_of
 from annotation.corpora.jobs import export_file, read_now, reading_here, start_import
 from annotation.corpora.report import (
@@ -25,15 +24,16 @@ from annotation.corpora.report import (
     ImportRefused,
 )
 from annotation.corpora.selectors import find_corpus, find_sentences
-from annotation.corpora.services import delete_corpus, delete_sentences
 from annotation.corpora.uploads import AUTO, Upload, discard_upload, keep_upload, safe_file_name
+from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import InvalidInput, NotFound, Problem, Refused, unknown_name
-from annotation.formats.catalogue import formats, get_format, readable_formats
+from annotation.formats.format import formats, get_format, readable_formats
 from annotation.formats.records import ReadOptions
 from annotation.jobs.api import JobMessage
-from annotation.jobs.selectors import find_job
+from annotation.jobs.services import find_job
 from annotation.models import Project, Role, Sentence
 from annotation.web.lists import page_of
+from annotation.web.security import read_json
 from annotation.web.serializers import (
     CHANGES,
     PAGE,
@@ -47,7 +47,6 @@ from annotation.web.serializers import (
     documented,
     page_message,
 )
-from annotation.web.unstorable_text import read_json
 
 TEXT = serializers.CharField
 TRUE, FALSE = ("1", "true", "True", "on"), ("", "0", "false", "False")

@@ -27,9 +27,9 @@ from annotation.corpora.selectors import (
     place_of_number,
     suggestions_on,
 )
-from annotation.corpora.services import delete_corpus, delete_sentences
+from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import Refused
-from annotation.jobs.selectors import corpus_jobs_of
+from annotation.jobs.services import corpus_jobs_of
 from annotation.models import Corpus, Project, Role, Sentence, Task
 from annotation.projects.selectors import drawn_tasks
 from annotation.queue.skips import leave_out, take_back

@@ -13,8 +13,7 @@ from annotation.adjudication.final import FinalAnswer, final_answers
 from annotation.bridge import tasks_by_name
 from annotation.corpora.selectors import notes_on
 from annotation.errors import Refused, unknown_name
-from annotation.formats.catalogue import get_format
-from annotation.formats.format import Format
+from annotation.formats.format import Format, get_format
 from annotation.formats.layers import match_layers
 from annotation.formats.records import (
     Confidence,

@@ -15,8 +15,7 @@ from annotation.corpora.jobs import read_now, reading_here, start_import
 from annotation.corpora.report import ImportRefused, ImportReport
 from annotation.corpora.uploads import Upload, discard_upload
 from annotation.errors import Refused
-from annotation.jobs.kinds import FILES
-from annotation.jobs.selectors import alive_workers
+from annotation.jobs.services import FILES, alive_workers
 from annotation.models import Job, Project
 from annotation.web.errors import show_refusal
 from annotation.web.frame import render_in_project

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from annotation.accounts.log import record
 from annotation.adjudication.services import put_gold
-from annotation.archive.bulk import constants, insert_rows, reserve_ids
+from annotation.archive.tables import constants, insert_rows, reserve_ids
 from annotation.bridge import tasks_by_name
-from annotation.corpora.corpus_file import CorpusFile, Progress
-from annotation.corpora.reader_process import ReadingLimits, read_apart
+from annotation.corpora.reader_process import CorpusFile, Progress, ReadingLimits, read_apart
 from annotation.corpora.report import (
     LABELS_AS,
     ImportChoices,
@@ -24,7 +23,7 @@ from annotation.corpora.report import (
 )
 from annotation.corpora.staging import Findings, Stage, fingerprint
 from annotation.errors import Conflict, Refused, unknown_name
-from annotation.formats.catalogue import get_format
+from annotation.formats.format import get_format
 from annotation.formats.records import FormatError, Problem, ReadOptions
 from annotation.models import (
     Annotation,

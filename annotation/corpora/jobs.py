@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.accounts.log import record
@@ -20,11 +21,12 @@ from annotation.corpora.reader_process import ReadingLimits
 from annotation.corpora.report import ImportChoices, ImportReport, LabelsAs
 from annotation.corpora.uploads import Upload, discard_upload, find_upload, safe_file_name
 from annotation.errors import Refused
-from annotation.formats.catalogue import get_format
+from annotation.formats.format import get_format
 from annotation.formats.records import Limits, ReadOptions
-from annotation.jobs.kinds import Progress
-from annotation.jobs.services import enqueue_job, finish_job
+from annotation.jobs.services import Progress, enqueue_job, finish_job
 from annotation.models import Job, Project
+from annotation.notifications.events import EXPORT_DONE
+from annotation.notifications.outbox import notify
 from annotation.projects.selectors import find_corpora
 from config.home import home
 
@@ -177,7 +179,11 @@ def run_export(job: Job, progress: Progress) -> None:
     )
     n_bytes = export_to_file(path, pieces)
     result = {"file_name": path.name, "n_bytes": n_bytes, "n_sentences": n_total}
-    finish_job(job=job, result=result, now=timezone.now())
+    now = timezone.now()
+    with transaction.atomic():
+        finish_job(job=job, result=result, now=now)
+        facts = {"job": job.pk, "format": wanted["format"], "labels": wanted["labels"], **result}
+        notify(EXPORT_DONE, project=job.project, now=now, facts=facts)
 
 
 def discard_old_exports() -> None:

@@ -19,7 +19,7 @@ from annotation.corpora.report import ImportChoices
 from annotation.errors import Problem as AnswerProblem
 from annotation.formats.format import Format
 from annotation.formats.records import Layer, Problem, SentenceRecord, layer_spec
-from annotation.web.unstorable_text import unstorable, unusable_label
+from annotation.web.security import unstorable, unusable_label
 from mtl_engine.kinds import KINDS, TaskSpec
 
 CHUNK = 2_000  # sentences

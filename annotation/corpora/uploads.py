@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.errors import Refused
-from annotation.formats.catalogue import detect, readable_formats
+from annotation.formats.format import detect, readable_formats
 from annotation.models import Project
 from config.home import home
 

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.accounts.access import get_project, refuse_others_than_admins
-from annotation.accounts.second_step import turn_off
+from annotation.accounts.authentication import turn_off
 from annotation.accounts.services import create_sign_in_link
 from annotation.erasure.services import delete_answers, people, set_active
 from annotation.errors import Conflict

@@ -11,8 +11,7 @@ for piece in format.write(export_records, options=WriteOptions(tasks=tasks)):
     file.write(piece)                               # bytes; CannotWrite instead of a loss
 """
 
-from annotation.formats.catalogue import detect, formats, get_format, readable_formats
-from annotation.formats.format import Format
+from annotation.formats.format import Format, detect, formats, get_format, readable_formats
 from annotation.formats.layers import match_layers
 from annotation.formats.records import (
     CannotWrite,

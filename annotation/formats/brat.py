@@ -35,7 +35,16 @@ from annotation.formats.brat_standoff import (
     render,
 )
 from annotation.formats.format import Format
-from annotation.formats.json_stream import BadValue, pieces_of
+from annotation.formats.json_stream import (
+    BadValue,
+    Link,
+    Region,
+    answers_by_id,
+    pieces_of,
+    relations_layer,
+    spans_layer,
+)
+from annotation.formats.offsets import TextTooLong, Tokeniser, tokeniser_for
 from annotation.formats.records import (
     Extra,
     Layer,
@@ -45,15 +54,7 @@ from annotation.formats.records import (
     SentenceRecord,
     layer_spec,
 )
-from annotation.formats.regions import (
-    Link,
-    Region,
-    answers_by_id,
-    relations_layer,
-    spans_layer,
-)
 from annotation.formats.source import Source, bundle, decode_whole, open_archive, read_member
-from annotation.formats.tokenisation import TextTooLong, Tokeniser, tokeniser_for
 
 BYTE_ORDER_MARK = "\ufeff"
 _ENDINGS = (".txt", ".ann")

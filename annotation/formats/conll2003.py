@@ -16,10 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.formats.columns import (
+    DEFAULT_SCHEME,
     BadRow,
     is_blank,
     join_rows,
     read_spans,
+    recognise,
     split_rows,
     write_spans,
 )
@@ -37,7 +39,6 @@ from annotation.formats.records import (
     WriteOptions,
     layer_spec,
 )
-from annotation.formats.schemes import DEFAULT, recognise
 from annotation.formats.source import Source
 
 NAME = "conll2003"
@@ -114,7 +115,7 @@ def _layout(source: Source, options: ReadOptions) -> _Layout:
     for index, name in enumerate(columns):
         if _is_spans(name):
             tags = (row[index] if len(row) > index else "O" for row in rows)
-            schemes[name] = options.scheme or recognise(tags) or DEFAULT
+            schemes[name] = options.scheme or recognise(tags) or DEFAULT_SCHEME
     return _Layout(separator, columns, schemes)
 
 

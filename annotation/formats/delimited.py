@@ -8,7 +8,8 @@ space, and of ``[token, start, end]`` where offsets do not follow from the text.
 
 CSV has quotes, and where its header says so semicolons, tabs or bars instead of commas; TSV has no
 quotes, so its cells hold neither tabs nor line ends. Options name the columns of a file without a
-header. Several annotators side by side are columns ``ner (spans)@NAME``.
+header. ``spreadsheet`` is CSV that is only written: a cell that Excel would run as a formula begins
+with an apostrophe there. Several annotators side by side are columns ``ner (spans)@NAME``.
 """
 
 import csv
@@ -23,10 +24,10 @@ from typing import Any
 import orjson
 
 from annotation.formats.columns import describe
-from annotation.formats.format import Format
+from annotation.formats.format import BYTE_ORDER_MARK, Format
 from annotation.formats.json_stream import BadValue, kind_of, layer_of, pieces_of
 from annotation.formats.layers import Placement, by_sentence, name_for, name_when_read
-from annotation.formats.offsets import are_located
+from annotation.formats.offsets import Tokeniser, are_located, tokeniser_for, whitespace_tokens
 from annotation.formats.records import (
     LAYER_KINDS,
     CannotWrite,
@@ -41,7 +42,6 @@ from annotation.formats.records import (
     layer_spec,
 )
 from annotation.formats.source import Source
-from annotation.formats.tokenisation import Tokeniser, tokeniser_for, whitespace_tokens
 from mtl_engine.kinds import TaskSpec
 from mtl_engine.types import Answer
 
@@ -59,6 +59,12 @@ class Commas(csv.excel):
 
     lineterminator = "\n"
     strict = True
+
+
+class Sheet(Commas):
+    """Commas for programs that compute: what they would take for a formula is written as text."""
+
+    formula_starts = "=+-@\t\r"
 
 
 class Tabs(csv.Dialect):
@@ -272,7 +278,7 @@ def render_table(
             text = kept.get("text", "text")
             rows = csv.writer(buffer, dialect, delimiter=kept.get("delimiter", dialect.delimiter))
             header = _header(kept, placement, options)
-            rows.writerow(header)
+            rows.writerow(_as_text(header, dialect))
         cells = _own_cells(group[0].sentence, text) | _answer_cells(group, placement)
         _refuse_homeless(cells, header, group[0])
         row = [cells.get(heading, "") for heading in header]
@@ -281,10 +287,16 @@ def render_table(
                 f"{describe(group[0])}: a tab or line end in its text or labels, which TSV cannot "
                 "hold; write csv or jsonl instead"
             )
-        rows.writerow(row)
+        rows.writerow(_as_text(row, dialect))
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
+
+
+def _as_text(row: Sequence[str], dialect: type[csv.Dialect]) -> Sequence[str]:
+    """The cells of a row, in a sheet with an apostrophe before what would be a formula."""
+    starts = tuple(getattr(dialect, "formula_starts", ""))
+    return [f"'{cell}" if cell.startswith(starts) else cell for cell in row] if starts else row
 
 
 def _header(kept: Extra, placement: Placement, options: WriteOptions) -> list[str]:
@@ -380,6 +392,30 @@ CSV = Format(
     headings=partial(headings_of, dialect=Commas),
     render=partial(render_table, dialect=Commas),
     looks_like=partial(_first_line_has, DELIMITERS.replace("\t", "")),
+    media_type="text/csv; charset=utf-8",
+)
+
+
+def _render_sheet(
+    records: Iterable[ExportRecord], placement: Placement, options: WriteOptions
+) -> Iterator[bytes]:
+    """A table that Excel knows to be UTF-8."""
+    yield BYTE_ORDER_MARK.encode()
+    for piece in render_table(records, placement, options, dialect=Sheet):
+        yield piece.encode()
+
+
+SPREADSHEET = Format(
+    name="spreadsheet",
+    title="CSV for Excel and other spreadsheets",
+    position=25,
+    suffixes=(".csv",),
+    kinds=LAYER_KINDS,
+    is_open=True,
+    loose_kind="classes",
+    parse=None,
+    render=_render_sheet,
+    looks_like=lambda head: False,
     media_type="text/csv; charset=utf-8",
 )
 

@@ -17,16 +17,20 @@ from typing import Any
 from annotation.formats.format import Format
 from annotation.formats.json_stream import (
     BadValue,
+    Link,
+    Region,
     dump_line,
     key_of,
     objects,
     pieces_of,
+    relations_layer,
     sentence_fields,
+    spans_layer,
     storable,
     text_key_of,
 )
 from annotation.formats.layers import Placement
-from annotation.formats.offsets import character_spans
+from annotation.formats.offsets import character_spans, tokeniser_for
 from annotation.formats.records import (
     ExportRecord,
     Extra,
@@ -39,9 +43,7 @@ from annotation.formats.records import (
     classes_layer,
     layer_spec,
 )
-from annotation.formats.regions import Link, Region, relations_layer, spans_layer
 from annotation.formats.source import Source
-from annotation.formats.tokenisation import tokeniser_for
 
 NAME = "doccano"
 _OWN = {"id", "tokens", "offsets", "document", "annotator"}

@@ -35,7 +35,7 @@ from annotation.formats.json_stream import (
     text_key_of,
 )
 from annotation.formats.layers import Placement, by_sentence, name_for
-from annotation.formats.offsets import Misaligned, snap_spans
+from annotation.formats.offsets import Misaligned, Tokeniser, snap_spans, tokeniser_for
 from annotation.formats.records import (
     LAYER_KINDS,
     ExportRecord,
@@ -49,7 +49,6 @@ from annotation.formats.records import (
     classes_layer,
 )
 from annotation.formats.source import Source
-from annotation.formats.tokenisation import Tokeniser, tokeniser_for
 
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")

@@ -18,18 +18,23 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
+from annotation.formats.columns import Spans
 from annotation.formats.format import Format
 from annotation.formats.json_stream import (
     BadValue,
+    Link,
+    Region,
     dump_line,
     elements,
     key_of,
     pieces_of,
+    relations_layer,
     sentence_fields,
+    spans_layer,
     storable,
 )
 from annotation.formats.layers import Placement, by_sentence, name_for
-from annotation.formats.offsets import character_spans
+from annotation.formats.offsets import Tokeniser, character_spans, tokeniser_for
 from annotation.formats.records import (
     ExportRecord,
     Extra,
@@ -42,10 +47,7 @@ from annotation.formats.records import (
     classes_layer,
     layer_spec,
 )
-from annotation.formats.regions import Link, Region, relations_layer, spans_layer
-from annotation.formats.schemes import Spans
 from annotation.formats.source import Source
-from annotation.formats.tokenisation import Tokeniser, tokeniser_for
 from mtl_engine.kinds import TaskSpec
 
 NAME = "labelstudio"

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from annotation.formats.columns import (
+    DEFAULT_SCHEME,
     INTENT,
     KEY,
     TEXT,
@@ -23,6 +24,7 @@ from annotation.formats.columns import (
     is_blank,
     join_rows,
     read_spans,
+    recognise,
     split_rows,
     write_comments,
     write_spans,
@@ -41,7 +43,6 @@ from annotation.formats.records import (
     WriteOptions,
     layer_spec,
 )
-from annotation.formats.schemes import DEFAULT, recognise
 from annotation.formats.source import Source
 
 NAME = "slu"
@@ -49,7 +50,7 @@ _USUAL_COMMENTS: Template = [INTENT]
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
-    scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT
+    scheme = options.scheme or recognise(_tags_of(source.head())) or DEFAULT_SCHEME
     read = partial(_sentence, scheme=scheme, options=options)
     yield from commented_sentences(source, options, read, of="tokens")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from annotation.formats.format import Format
 from annotation.formats.layers import Placement
+from annotation.formats.offsets import TextTooLong, tokeniser_for
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
@@ -16,7 +17,6 @@ from annotation.formats.records import (
     WriteOptions,
 )
 from annotation.formats.source import Source
-from annotation.formats.tokenisation import TextTooLong, tokeniser_for
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:

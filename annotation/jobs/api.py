@@ -8,8 +8,7 @@ from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
 from annotation.errors import NotFound
-from annotation.jobs.selectors import find_job
-from annotation.jobs.services import cancel_job
+from annotation.jobs.services import cancel_job, find_job
 from annotation.models import Job
 from annotation.web.serializers import Message, OpaqueField, documented
 

@@ -16,8 +16,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from annotation.errors import Conflict, InvalidInput, NotFound, Problem, unknown_name
-from annotation.jobs.kinds import Progress
-from annotation.jobs.services import OPEN, enqueue_job, finish_job
+from annotation.jobs.services import OPEN, Progress, enqueue_job, finish_job
 from annotation.models import Insight, Job, Project, Role
 from mtl_engine.errors import EngineError
 from mtl_engine.settings import Settings
@@ -42,7 +41,9 @@ class InsightKind:
     role: Role = Role.OWNER  # who may ask for it
     page: str = "overview"  # name of the address that shows it
     job: str = Job.Kind.INSIGHT  # the kind of job that computes it, which says in which lane
-    place: str = ""  # the page of this app that links to it: "rounds", "settings" or "overview"
+    place: str = (
+        ""  # the page of this app that links to it: "rounds", "settings", "review" or "overview"
+    )
 
 
 @dataclass(frozen=True)

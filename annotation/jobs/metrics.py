@@ -27,8 +27,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from annotation.accounts.access import require_admin
-from annotation.jobs.kinds import LANES
-from annotation.jobs.selectors import alive_workers
+from annotation.jobs.services import LANES, alive_workers
 from annotation.models import Ask, Flag, Job, Lease, Progress, Round, Worker
 from config import VERSION
 from config.home import home

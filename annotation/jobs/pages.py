@@ -11,10 +11,9 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.accounts.access import get_project
 from annotation.errors import Conflict, NotFound
 from annotation.jobs.insights import get_insight
-from annotation.jobs.kinds import job_response
-from annotation.jobs.selectors import alive_workers, find_paged_job
-from annotation.jobs.services import OPEN, cancel_job
+from annotation.jobs.services import OPEN, alive_workers, cancel_job, find_paged_job, job_response
 from annotation.models import Job, Project
+from annotation.web.code_texts import said
 from annotation.web.frame import render_in_project
 
 
@@ -45,7 +44,7 @@ def job_progress(request: HttpRequest, project_id: int, job_id: int) -> JsonResp
         {
             "state": job.state,
             "is_open": job.state in OPEN,
-            "stage": job.stage,
+            "stage": said(job.stage),
             "n_done": job.n_done,
             "n_total": job.n_total,
             "is_worker_alive": alive_workers(timezone.now()).exists(),

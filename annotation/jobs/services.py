@@ -2,20 +2,109 @@
 
 Every change of state is one conditional UPDATE; what depends on the job (a round) follows in the
 same transaction. A claim is a fence: a worker that lost its job to another changes nothing more.
+
+A room, or an app above this one, registers its kinds of jobs when Django starts. Everything is
+named by its path and loaded when it is needed: nothing here imports torch or knows a room by name.
 """
 
 import os
 import socket
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.utils.module_loading import import_string
 
-from annotation.errors import Conflict
-from annotation.jobs.kinds import Arguments, follow_job, get_job_kind, kinds_of
-from annotation.models import Job, Project, Worker
+from annotation.accounts.access import get_project
+from annotation.errors import Conflict, NotFound
+from annotation.models import Job, Project, Role, Worker
+from mtl_engine.errors import UnknownName
+
+Progress = Callable[[str, int, int | None], None]  # stage, done, of how many
+
+TRAINING, FILES, RESEARCH = "training", "files", "research"
+LANES = (TRAINING, FILES, RESEARCH)
+# Rounds and what they need; what needs no model and never waits for one; studies and advice, which
+# may train for hours and hold nobody up.
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job, by the paths of its functions.
+
+    ``run(job, progress)`` does the work and finishes the job; it may be called again for a job that
+    a worker left unfinished. ``follow(job)`` is called in the transaction in which the job's state
+    changed. ``upkeep(now)`` is called by every worker every few seconds. ``page(request, project,
+    job)`` shows an ended job. ``lane`` says which workers take it.
+    """
+
+    name: str
+    title: str
+    run: str
+    follow: str = ""
+    upkeep: str = ""
+    page: str = ""
+    lane: str = TRAINING
+
+
+JOB_KINDS: dict[str, JobKind] = {}
+
+
+def register_job(kind: JobKind) -> None:
+    """Add a kind of job."""
+    JOB_KINDS[kind.name] = kind
+
+
+def get_job_kind(name: str) -> JobKind:
+    """Return the kind of that name."""
+    if name not in JOB_KINDS:
+        raise UnknownName("kind of job", name, JOB_KINDS)
+    return JOB_KINDS[name]
+
+
+def kinds_of(lane: str) -> list[str]:
+    """Return the names of a lane's kinds of jobs."""
+    return [kind.name for kind in JOB_KINDS.values() if kind.lane == lane]
+
+
+def run_kind(job: Job, progress: Progress) -> None:
+    """Do the work of a job."""
+    import_string(get_job_kind(job.kind).run)(job, progress)
+
+
+def follow_job(job: Job) -> None:
+    """Tell whatever depends on a job that its state has changed."""
+    path = get_job_kind(job.kind).follow
+    if path:
+        import_string(path)(job)
+
+
+def keep_up(*, now: datetime) -> None:
+    """Do what the kinds want done between jobs."""
+    for kind in JOB_KINDS.values():
+        if kind.upkeep:
+            import_string(kind.upkeep)(now=now)
+
+
+def job_response(request: HttpRequest, project: Project, job: Job) -> HttpResponse | None:
+    """Return the page of a job, if its kind has one for it."""
+    path = get_job_kind(job.kind).page
+    response: HttpResponse | None = import_string(path)(request, project, job) if path else None
+    return response
+
+
+def job_titles() -> dict[str, str]:
+    """Return what people call each kind of job."""
+    return {kind.name: kind.title for kind in JOB_KINDS.values()}
+
+
+Arguments = dict[str, Any]  # of a job, plain JSON values that its kind understands
+
 
 MAX_LOG = 200_000  # characters; the newest are kept
 MAX_TRIES = 5  # workers that may die of one job
@@ -231,3 +320,38 @@ def _is_gone(name: str) -> bool:
     except PermissionError:
         return False
     return False
+
+
+def get_job(user: Any, job_id: int | str, *, at_least: Role = Role.CURATOR) -> Job:
+    """Return a job if the person has this role in its project; strangers get NotFound."""
+    job = Job.objects.filter(pk=job_id).first() if str(job_id).isdecimal() else None
+    if job is None:
+        raise NotFound("This job does not exist, or you are not a member of its project.")
+    job.project = get_project(user, job.project_id, at_least=at_least)
+    return job
+
+
+def jobs_of(project: Project) -> QuerySet[Job]:
+    """Return the jobs of a project, the newest first."""
+    return project.jobs.select_related("created_by").order_by("-pk")
+
+
+def find_job(project: Project, job_id: int) -> Job | None:
+    """Return a job of a project."""
+    return jobs_of(project).filter(pk=job_id).first()
+
+
+def find_paged_job(project: Project, job_id: int) -> Job | None:
+    """Return a job that pages follow by its number; rounds have pages of their own."""
+    return jobs_of(project).exclude(kind=Job.Kind.ROUND).filter(pk=job_id).first()
+
+
+def corpus_jobs_of(project: Project) -> QuerySet[Job]:
+    """Return a project's imports and exports, the newest first."""
+    return jobs_of(project).filter(kind__in=(Job.Kind.IMPORT, Job.Kind.EXPORT))
+
+
+def alive_workers(now: datetime, lane: str = "") -> QuerySet[Worker]:
+    """Return the workers that gave a sign of life lately; of a lane those that take its jobs."""
+    alive = Worker.objects.filter(heartbeat_at__gte=now - DEAD_AFTER).order_by("started_at")
+    return alive.filter(lane__in=("", lane)) if lane else alive

@@ -21,7 +21,7 @@ from django.utils.crypto import get_random_string
 
 from annotation.errors import Refused
 from annotation.jobs import services
-from annotation.jobs.kinds import FILES, RESEARCH, Progress, keep_up, run_kind
+from annotation.jobs.services import FILES, RESEARCH, Progress, keep_up, run_kind
 from annotation.models import Job
 from config.home import home
 from mtl_engine.errors import EngineError

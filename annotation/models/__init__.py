@@ -22,10 +22,10 @@ from annotation.models.answers import (
     Review,
     Suggestion,
 )
-from annotation.models.job import Insight, Job, Worker
+from annotation.models.notifications import Delivery, MailChoice, Webhook
 from annotation.models.project import Corpus, Label, LogEntry, Project, Sentence, Task
 from annotation.models.queue import Ask, Flag, Lease, Progress, Queue, Submission
-from annotation.models.round import Round
+from annotation.models.round import Insight, Job, Round, Worker
 
 __all__ = [
     "Annotation",
@@ -34,6 +34,7 @@ __all__ = [
     "Ask",
     "Assignment",
     "Corpus",
+    "Delivery",
     "Flag",
     "Gold",
     "GoldVersion",
@@ -44,6 +45,7 @@ __all__ = [
     "Label",
     "Lease",
     "LogEntry",
+    "MailChoice",
     "Membership",
     "Progress",
     "Project",
@@ -59,6 +61,7 @@ __all__ = [
     "Submission",
     "Suggestion",
     "Task",
+    "Webhook",
     "WorkGroup",
     "WorkGroupMember",
     "Worker",

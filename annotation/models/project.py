@@ -70,7 +70,7 @@ class Project(models.Model):
 
     role: "Role | None" = None  # of whoever opened it; accounts.access says so
 
-    name = models.CharField(max_length=120, unique=True)
+    name = models.CharField(max_length=120, db_index=True)
     description = described(
         models.TextField(blank=True), title="Description", section=ABOUT, n_lines=2
     )
@@ -145,6 +145,7 @@ class Project(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(overlap__gte=1), name="project_overlap_from_1"),
             models.CheckConstraint(condition=~Q(name=""), name="project_has_a_name"),
+            models.UniqueConstraint(fields=["created_by", "name"], name="project_name_once_each"),
         ]
 
     def __str__(self) -> str:

@@ -11,12 +11,12 @@ from annotation.accounts.access import get_project
 from annotation.accounts.log import record
 from annotation.corpora.exports import PREDICTED
 from annotation.errors import InvalidInput, Problem
-from annotation.formats.catalogue import formats
+from annotation.formats.format import formats
 from annotation.jobs.api import JobMessage
 from annotation.models import ApiToken, Role
-from annotation.predictions.client import MAX_SENTENCES, MAX_WORDS, ask_predictor
 from annotation.predictions.model_files import archive_name, zipped_model
 from annotation.predictions.outside import put_suggestions
+from annotation.predictions.predictor import MAX_SENTENCES, MAX_WORDS, ask_predictor
 from annotation.predictions.services import start_prediction
 from annotation.predictions.sources import start_asking
 from annotation.queue.api import ItemField

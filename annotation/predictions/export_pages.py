@@ -26,10 +26,9 @@ from annotation.corpora.jobs import export_file, start_export
 from annotation.corpora.selectors import count_sentences
 from annotation.corpora.uploads import safe_file_name
 from annotation.errors import Refused
-from annotation.formats.catalogue import formats, get_format
-from annotation.jobs.kinds import FILES
+from annotation.formats.format import formats, get_format
 from annotation.jobs.pages import find
-from annotation.jobs.selectors import alive_workers
+from annotation.jobs.services import FILES, alive_workers
 from annotation.models import Annotation, Corpus, Project
 from annotation.predictions.services import start_prediction
 from annotation.rounds.selectors import find_model

@@ -2,18 +2,20 @@
 
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from annotation.models import Round
-from annotation.predictions.card import model_card
+from annotation.models import Project, Round
 from annotation.projects.tasks import renames_since
+from annotation.rounds.settings import shown_settings
 from annotation.rounds.workspace import Workspace
+from config import VERSION
 from mtl_engine.atomic import current_place, replaced_folder
 from mtl_engine.bundle import Names, descriptions, pipelines_of, write_portable
 from mtl_engine.errors import EngineError
+from mtl_engine.kinds import KINDS
 
 STORED = (".safetensors", ".onnx", ".data")  # do not become smaller
 IN_MEMORY = 8 * 1024 * 1024
@@ -89,3 +91,165 @@ def write_onnx(round: Round) -> Iterator[str]:
             except EngineError as error:
                 (folder / "README.md").write_text(f"No graph: {error}\n", encoding="utf-8")
                 yield f"No ONNX of {names}: {error}"
+
+
+NO_LICENCE = "other"
+
+
+def model_card(round: Round, *, pipelines: Sequence[str] = (), has_onnx: bool = False) -> str:
+    """Return the README of a round's model, with the fields that model hubs read on top."""
+    project = round.project
+    training = round.stages.get("training", {})
+    scores: Mapping[str, Any] = training.get("scores", {})
+    tasks = [task for task in project.tasks.order_by("position") if task.name in training["tasks"]]
+    corpora = list(project.corpora.order_by("pk").values_list("name", "n_sentences"))
+    lines = [
+        *_front_matter(project, bool(pipelines)),
+        f"# {project.name}: model of round {round.number}",
+        "",
+        project.description or "A multi-task model trained with Tandem.",
+        "",
+        "## What it answers",
+        "",
+        "| task | kind | labels |",
+        "|---|---|---|",
+        *(f"| {_cell(t.name)} | {t.kind} | {_labels(t)} |" for t in tasks),
+        "",
+        "## How good it is",
+        "",
+        *_scores(scores, tasks, training),
+        "",
+        "## What it learned from",
+        "",
+        f"{training.get('n_train', 0):,} sentences to learn from, {training.get('n_dev', 0):,} to "
+        f"choose the best epoch, {training.get('n_test', 0):,} to test, which no training has "
+        "seen. Labelled: "
+        + ", ".join(f"{_cell(k)} {v:,}" for k, v in training.get("n_labelled", {}).items())
+        + ".",
+        "",
+        "Corpora: " + ", ".join(f"{_cell(name)} ({n:,} sentences)" for name, n in corpora) + ".",
+        f"Language: {project.language}. Hash of the data: `{training.get('data_hash', '')[:16]}`.",
+        "",
+        "## How it was made",
+        "",
+        *_settings(round),
+        "",
+        "## How to use it",
+        "",
+        *_usage(tasks, pipelines, has_onnx),
+        "",
+        "## Licence and citation",
+        "",
+        "Licence of this model and of its data: not stated; ask whoever gave it to you. Fill in "
+        "`license` above before you publish it. The encoder has a licence of its own.",
+        "",
+        "```bibtex",
+        f"@misc{{tandem-{project.pk}-{round.number},",
+        f"  title = {{{project.name}: multi-task model, round {round.number}}},",
+        f"  year = {{{round.created_at.year}}},",
+        f"  note = {{Trained with Tandem {VERSION}}}",
+        "}",
+        "```",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _front_matter(project: Project, has_pipelines: bool) -> list[str]:
+    return [
+        "---",
+        f"license: {NO_LICENCE}",
+        "license_name: not-stated",
+        f"language: {project.language}",
+        "library_name: transformers",
+        *(["pipeline_tag: token-classification"] if has_pipelines else []),
+        "tags: [tandem, multi-task, active-learning]",
+        "---",
+        "",
+    ]
+
+
+def _labels(task: Any) -> str:
+    rows = [
+        f"{_cell(name)} ({_cell(words)})" if words else _cell(name)
+        for name, words in task.labels.order_by("position").values_list("name", "description")
+    ]
+    return ", ".join(rows)
+
+
+def _scores(scores: Mapping[str, Any], tasks: Sequence[Any], training: Any) -> list[str]:
+    if not scores:
+        return ["Not measured: the project had no labelled test sentence when it was trained."]
+    lines = [
+        "On the frozen test slice, with 95 % intervals by bootstrap over sentences. Calibration is "
+        "the mean distance between confidence and accuracy (0 is best), after scaling.",
+        "",
+        "| task | measure | score | 95 % interval | sentences | calibration | temperature |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for task in tasks:
+        row = scores.get(task.name)
+        if row is None:
+            continue
+        low, high = row["interval"] or (None, None)
+        interval = f"{low:.3f} to {high:.3f}" if row["interval"] else "too few sentences"
+        error = row["calibration_scaled"]["calibration_error"]
+        heat = training.get("temperatures", {}).get(task.name, 1.0)
+        lines.append(
+            f"| {_cell(task.name)} | {KINDS[task.kind].metric_title} | {row['score']:.3f} | "
+            f"{interval} | {row['n']} | {error:.3f} | {heat:.2f} |"
+        )
+    return lines
+
+
+def _settings(round: Round) -> list[str]:
+    config = shown_settings(round)
+    shown = ("encoder", "architecture", "epochs", "seed", "strategy")
+    if not config.get("epochs"):
+        config = {**config, "epochs": "as many as the data asks for"}
+    return [f"- {name}: `{config[name]}`" for name in shown if name in config] + [
+        f"- Tandem {VERSION}; versions of other packages are in `model/model.json`."
+    ]
+
+
+def _usage(tasks: Sequence[Any], pipelines: Sequence[str], has_onnx: bool) -> list[str]:
+    lines = [
+        "Nothing of Tandem is needed; `pip install -r requirements.txt`.",
+        "",
+        "```python",
+        "from tandem_model import load  # with this folder as the working directory",
+        "",
+        'load(".")([["words", "of", "a", "sentence"], "or a text"])',
+        "```",
+    ]
+    if pipelines:
+        lines += [
+            "",
+            "```python",
+            "from transformers import pipeline",
+            "",
+            *(
+                f'pipeline("{kind}", model="transformers/{name}", trust_remote_code=True)'
+                for name, kind in (one.split(":") for one in pipelines)
+            ),
+            "```",
+            "",
+            "The folders under `transformers/` read the weights under `model/`: keep them together."
+            " The code they trust is `tandem_model.py`.",
+        ]
+    lines += [
+        "",
+        "```python",
+        "import spacy, tandem_spacy",
+        "",
+        'nlp = spacy.blank("en")',
+        'nlp.add_pipe("tandem", config={"folder": "."})',
+        "```",
+    ]
+    if has_onnx:
+        lines += ["", "`onnx/` holds the same model for onnxruntime; `onnx/README.md` tells how."]
+    return lines
+
+
+def _cell(text: str) -> str:
+    """Return text that cannot break out of its cell."""
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.bridge import task_specs
 from annotation.corpora.exports import CHUNK
 from annotation.errors import InvalidInput, Problem, Refused, describe, unknown_name
-from annotation.formats.catalogue import get_format
+from annotation.formats.format import get_format
 from annotation.formats.layers import match_layers
 from annotation.formats.records import Problem as FileProblem
 from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec

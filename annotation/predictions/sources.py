@@ -1,8 +1,18 @@
-"""Asking sources for suggestions: chat endpoints, and models in local directories."""
+"""Asking sources for suggestions: chat endpoints, and models in local directories.
 
-from collections.abc import Callable, Iterator, Sequence
+A chat endpoint is any that speaks OpenAI's protocol. Nothing leaves this installation unless
+``TANDEM_SUGGESTION_SOURCES`` names the address. A name is
+looked up once and must lead to a public address, unless the entry states a network: then to one of
+it (``http://gpu.lan:8000/v1=10.0.0.0/8``). The connection goes to the address that was checked,
+redirects are refused, answers have a time and a size, and only JSON that fits the task counts.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils import timezone
@@ -10,10 +20,8 @@ from django.utils import timezone
 from annotation.adjudication.final import final_answers
 from annotation.bridge import task_specs
 from annotation.errors import Refused, unknown_name
-from annotation.jobs.kinds import Progress
-from annotation.jobs.services import enqueue_job, finish_job
+from annotation.jobs.services import Progress, enqueue_job, finish_job
 from annotation.models import Job, Label, Project, Sentence
-from annotation.predictions.chat import N_EXAMPLES, BadAnswer, Endpoint, ask_chat, messages_for
 from annotation.predictions.outside import (
     SuggestionReport,
     checked,
@@ -22,7 +30,101 @@ from annotation.predictions.outside import (
 )
 from annotation.queue.suggestions import Offer, offer_suggestions
 from annotation.rounds.data import tokens_of
+from annotation.web.outbound import BadAnswer, Endpoint, post
 from mtl_engine.kinds import KINDS, TaskSpec
+
+SECONDS = 60.0  # for one answer, from the first byte sent to the last one read
+N_EXAMPLES = 4
+
+
+def find_endpoint(url: str) -> Endpoint:
+    """Return the listed endpoint of an address; refuse any other."""
+    wanted = url.rstrip("/")
+    for entry in settings.SUGGESTION_SOURCES:
+        listed, _, network = entry.partition("=")
+        if listed.rstrip("/") == wanted and urlsplit(wanted).scheme in ("http", "https"):
+            return Endpoint(wanted, network)
+    raise Refused(
+        f"'{url}' is not among the addresses that this installation may ask. An admin lists "
+        "them in TANDEM_SUGGESTION_SOURCES."
+    )
+
+
+def ask_chat(
+    endpoint: Endpoint,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    seconds: float = SECONDS,
+) -> Any:
+    """Return the JSON that a chat model answers with."""
+    body = {
+        "model": model,
+        "messages": list(messages),
+        "temperature": 0,
+        "response_format": {"type": "json_object"},
+    }
+    raw = _post(endpoint, json.dumps(body).encode(), seconds)
+    try:
+        content = json.loads(raw)["choices"][0]["message"]["content"]
+        if not isinstance(content, str):
+            raise TypeError("content is no text")
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        raise BadAnswer("not the protocol", f"No chat completion: {error}") from error
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswer("no JSON", f"Not JSON: {content[:80]!r}") from error
+    if not isinstance(answer, dict):
+        raise BadAnswer("no JSON", f"Not a JSON object: {content[:80]!r}")
+    return answer
+
+
+def _post(endpoint: Endpoint, body: bytes, seconds: float) -> bytes:
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    key = os.environ.get("TANDEM_SUGGESTION_KEY", "")
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    status, answer = post(
+        endpoint, body, headers=headers, seconds=seconds, path="/chat/completions"
+    )
+    if status != 200:
+        raise BadAnswer("error", f"The endpoint answered {status}.")
+    return answer
+
+
+def messages_for(
+    tasks: Sequence[TaskSpec],
+    descriptions: Mapping[str, Mapping[str, str]],
+    guidelines: Mapping[str, str],
+    examples: Sequence[tuple[Sequence[str], Mapping[str, Any]]],
+    tokens: Sequence[str],
+) -> list[dict[str, str]]:
+    """Return the questions to a chat model: the tasks, examples that people decided, a sentence."""
+    lines = [
+        "You label one sentence for several tasks. Words are numbered from 0. Answer with one JSON "
+        "object that has a key for each task and nothing else.",
+    ]
+    for task in tasks:
+        kind = KINDS[task.kind]
+        lines += ["", f"Task {task.name}: {kind.summary} Form of the answer: {kind.shape}."]
+        if guidelines.get(task.name):
+            lines.append(guidelines[task.name][:2_000])
+        lines.append("Labels:")
+        words = descriptions.get(task.name, {})
+        lines += [
+            f"- {name}: {words[name]}" if words.get(name) else f"- {name}" for name in task.labels
+        ]
+    messages = [{"role": "system", "content": "\n".join(lines)}]
+    for its_tokens, answers in examples[:N_EXAMPLES]:
+        messages.append({"role": "user", "content": _numbered(its_tokens)})
+        messages.append({"role": "assistant", "content": json.dumps(answers, ensure_ascii=False)})
+    return [*messages, {"role": "user", "content": _numbered(tokens)}]
+
+
+def _numbered(tokens: Sequence[str]) -> str:
+    return " ".join(f"{number}:{token}" for number, token in enumerate(tokens))
+
 
 MAX_SENTENCES = 10_000
 FAILURES = 5  # in a row, after which a source is given up
@@ -46,7 +148,7 @@ def start_asking(
     if bool(url) == bool(directory):
         raise Refused("Name either the address of a chat endpoint or a directory with a model.")
     if url:
-        Endpoint.find(url)
+        find_endpoint(url)
     else:
         require_directory(directory)
     _tasks(project, tasks)
@@ -87,7 +189,7 @@ def ask_source(
     specs = _tasks(project, tasks)
     report = SuggestionReport()
     ask = (
-        _chat(project, specs, Endpoint.find(url), model, seconds)
+        _chat(project, specs, find_endpoint(url), model, seconds)
         if url
         else _local(specs, require_directory(directory))
     )

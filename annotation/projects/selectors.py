@@ -25,8 +25,12 @@ from annotation.models.project import project_settings
 
 
 def find_project(name_or_id: str) -> Project:
-    """Return a project by its name, or else by its id."""
-    project = Project.objects.filter(name=name_or_id).first()
+    """Return a project by its name, or else by its id; several people may use one name."""
+    named = list(Project.objects.filter(name=name_or_id).order_by("pk"))
+    if len(named) > 1:
+        ids = ", ".join(f"{one.pk} (of {one.created_by})" for one in named)
+        raise Refused(f"Several projects are called '{name_or_id}'. Give the number of one: {ids}.")
+    project = named[0] if named else None
     if project is None and name_or_id.isdecimal():
         project = Project.objects.filter(pk=name_or_id).first()
     if project is None:

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Value
+from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 
 from annotation.accounts.log import record
-from annotation.archive.bulk import forget_deleted
-from annotation.archive.tables import project_folders, project_tables, shared_cache_folders
+from annotation.archive.tables import (
+    forget_deleted,
+    project_folders,
+    project_tables,
+    shared_cache_folders,
+)
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import Ask, Label, Membership, Progress, Project, Queue, Role, Task
 from annotation.projects.documents import make_documents
@@ -39,7 +43,7 @@ def create_project(*, spec: ProjectSpec | Mapping[str, Any], owner: Any = None) 
     """
     if not isinstance(spec, ProjectSpec):
         spec = read_spec(spec)
-    _refuse_used_name(spec.name)
+    _refuse_used_name(spec.name, owner)
     try:
         with transaction.atomic():
             project = Project.objects.create(**spec.values, created_by=owner)
@@ -57,7 +61,7 @@ def update_project(*, project: Project, changes: Mapping[str, Any], actor: Any =
     """Change what a project says about itself; tasks and labels have verbs of their own."""
     values = ProjectSettings.read(dict(changes), is_partial=True)
     if values.get("name", project.name) != project.name:
-        _refuse_used_name(values["name"])
+        _refuse_used_name(values["name"], actor)
     changed = [key for key, value in values.items() if getattr(project, key) != value]
     for key, value in values.items():
         setattr(project, key, value)
@@ -240,8 +244,15 @@ def _change_keys(task: Task, new: NewTask) -> None:
             label.save(update_fields=["key"])
 
 
-def _refuse_used_name(name: str) -> None:
-    if Project.objects.filter(name=name).exists():
+def _refuse_used_name(name: str, person: Any) -> None:
+    """Refuse a name that the person can see in use; projects of others stay unknown to them.
+
+    Commands name projects, so where nobody asks (``person`` is None) no project may have the name.
+    """
+    known = Project.objects.filter(name=name)
+    if person is not None:
+        known = known.filter(Q(created_by=person) | Q(memberships__user=person))
+    if known.exists():
         raise _used_name(name)
 
 

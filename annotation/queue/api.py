@@ -15,7 +15,6 @@ from annotation.accounts.access import get_project
 from annotation.accounts.authentication import Scope, person
 from annotation.errors import InvalidInput, Problem
 from annotation.models import Lease, Role
-from annotation.queue.hints import get_ask, hints_for
 from annotation.queue.leases import (
     MAX_VERSION,
     claim_next,
@@ -32,6 +31,7 @@ from annotation.queue.selectors import (
 )
 from annotation.queue.skips import skip, take_up_again
 from annotation.queue.submissions import Work, leave_for_later, submit
+from annotation.queue.suggestions import get_ask, hints_for
 from annotation.web.serializers import (
     CHANGES,
     READS,

@@ -18,7 +18,6 @@ from annotation.models import Project, Role
 from annotation.projects.selectors import describe_project, drawn_tasks
 from annotation.queue.history import answered_flags, note_seen, returned_to
 from annotation.queue.selectors import label_usage
-from annotation.web.languages import script_words
 
 TAGS = {
     *("h3", "h4", "h5", "h6", "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote"),
@@ -44,7 +43,6 @@ def annotate(request: HttpRequest, project_id: int) -> HttpResponse:
         "project": project,
         "guidelines": _guidelines(project),
         "project_guidelines": render_markdown(project.guidelines),
-        "words": script_words(),
         "page_data": {
             "project": {**describe_project(project), "tasks": drawn_tasks(project)},
             "usage": label_usage(project, request.user),

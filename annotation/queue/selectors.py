@@ -22,6 +22,7 @@ from annotation.models import (
 from annotation.models.prepared import Parameter, Prepared
 from annotation.queue.store import QueuePosition, queue_position
 from annotation.queue.suggestions import shown_suggestions
+from annotation.web.code_texts import said
 from mtl_engine.costs import CostModel, WorkEvent, fit_costs
 from mtl_engine.kinds import KINDS
 
@@ -257,7 +258,7 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
             "round": ask["queue__round__number"],
             "is_blind": is_blind,
             "tasks": ask["tasks"],
-            "why": ask["reason"].get("why", ""),
+            "why": said(ask["reason"].get("why", "")),
             "reason": ask["reason"],
             "confidences": ask["confidences"],
             "predicted_seconds": ask["predicted_seconds"],

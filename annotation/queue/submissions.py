@@ -17,7 +17,7 @@ from annotation.queue.history import is_adjudicated, stored_answers
 from annotation.queue.leases import Adjudicated, LeaseLost, count_on_ask
 from annotation.queue.selectors import count_queue, lease_context
 from annotation.queue.store import HeldLease, hold, tally
-from annotation.web.unstorable_text import unusable_label
+from annotation.web.security import unusable_label
 from mtl_engine.kinds import KINDS, TaskSpec
 
 State = Lease.State

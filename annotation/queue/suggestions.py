@@ -2,17 +2,25 @@
 
 A sentence may have one suggestion per task and source. Where several sources have one, chance
 decides which is shown, so that each is measured also by people who have not seen it.
+
+Hints are what earlier answers say about the words of a sentence: labels and heads, without a model.
+Counts over the latest answers of a project, kept by each process and topped up with what is new. An
+ask that is blind, or a project that shows no suggestions, gets none: hints lead as suggestions do.
 """
 
 import zlib
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
-from annotation.models import Ask, Round, Suggestion, Task
+from annotation.errors import NotFound
+from annotation.models import Annotation, Ask, Gold, Project, Round, Sentence, Suggestion, Task
 from annotation.models.prepared import Parameter, Prepared
+from mtl_engine.kinds import KINDS
 
 MODEL, IMPORT = "model", "import"  # sources that are ours
 BATCH = 500
@@ -110,3 +118,237 @@ def source_words(source: str, round_number: int | None) -> str:
 def drawn_row(draw: int, task: str, n: int) -> int:
     """Return which of n suggestions, in the order of their sources, an ask shows for a task."""
     return zlib.crc32(f"{draw} {task}".encode()) % n
+
+
+N_LATEST = 3_000  # answers of a task that are remembered at first
+N_TASKS = 64  # whose answers a process remembers
+N_HEADS = 4  # offered per word
+FARTHEST = 6  # words to a head that are told apart
+TRUST = 2.0  # a cue that was seen n times counts for n / (n + TRUST)
+MOST_WORDS = 8  # of a span that is looked up
+
+
+def get_ask(project: Project, ask_id: int) -> Ask:
+    """Return an ask of a project with its sentence."""
+    asks = Ask.objects.select_related("sentence", "queue__project")
+    ask = asks.filter(queue__project=project, pk=ask_id).first()
+    if ask is None:
+        raise NotFound("This ask does not exist any more.")
+    return ask
+
+
+def hints_for(ask: Ask) -> dict[str, Any]:
+    """Return hints for each task of an ask: {"words": [[start, end, {label: n}]]}, {"sentence":
+    {label: n}} or {"heads": one list of [head, label] per word, the likeliest first}."""
+    project = ask.queue.project
+    if ask.is_blind or not project.shows_suggestions:
+        return {}
+    tasks = Task.objects.filter(project=project, name__in=ask.tasks)
+    made = project.created_at
+    found = {task.name: _memory(task.pk, task.kind, made).recall(ask.sentence) for task in tasks}
+    return {name: hints for name, hints in found.items() if hints}
+
+
+class Memory:
+    """Answers to one task as counts; each kind of counts learns and recalls in its own way."""
+
+    def __init__(self, task_id: int, kind: str) -> None:
+        self.task_id = task_id
+        self.kind = KINDS[kind]
+        self.lock = Lock()
+        self.read_up_to: dict[Any, int] = {Annotation: 0, Gold: 0}
+
+    def recall(self, sentence: Sentence) -> dict[str, Any]:
+        """Return what answers to other sentences say; those to this one stay hidden."""
+        tokens = sentence.tokens
+        with self.lock:
+            for table in self.read_up_to:
+                self._catch_up(table)
+            own = self._answers_to(sentence)
+            for answer in own:
+                self.learn(tokens, answer, -1)
+            found = self.hints(tokens)
+            for answer in own:
+                self.learn(tokens, answer, 1)
+        return found
+
+    def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
+        """Count one answer, or take it back with -1."""
+        raise NotImplementedError
+
+    def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
+        """Return the hints for a sentence."""
+        raise NotImplementedError
+
+    def _catch_up(self, table: Any) -> None:
+        rows = table.objects.filter(task=self.task_id, id__gt=self.read_up_to[table])
+        latest = rows.order_by("-id").values_list("id", "sentence__tokens", "value")[:N_LATEST]
+        for number, tokens, answer in reversed(latest):
+            self.learn(tokens, answer, 1)
+            self.read_up_to[table] = number
+
+    def _answers_to(self, sentence: Sentence) -> list[Any]:
+        return [
+            answer
+            for table, last in self.read_up_to.items()
+            for answer in table.objects.filter(
+                task=self.task_id, sentence=sentence, id__lte=last
+            ).values_list("value", flat=True)
+        ]
+
+
+class WordMemory(Memory):
+    """Labels of words and stretches of words, by their text."""
+
+    def __init__(self, task_id: int, kind: str) -> None:
+        super().__init__(task_id, kind)
+        self.labels: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+
+    def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
+        """Count the label of every item under its text."""
+        folded = _folded(tokens)
+        for *place, label in self.kind.items(answer):
+            start, end = place if len(place) == 2 else (place[0], place[0] + 1)
+            self.labels[folded[start:end]][label] += by
+
+    def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
+        """Return the labels of every stretch of words that had some."""
+        folded = _folded(tokens)
+        m = len(folded)
+        found = [
+            [start, end, labels]
+            for start in range(m)
+            for end in range(start + 1, min(m, start + MOST_WORDS) + 1)
+            if (labels := _seen(self.labels.get(folded[start:end])))
+        ]
+        return {"words": found} if found else {}
+
+
+class SentenceMemory(Memory):
+    """Labels of whole sentences, by their text."""
+
+    def __init__(self, task_id: int, kind: str) -> None:
+        super().__init__(task_id, kind)
+        self.labels: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+
+    def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
+        """Count the labels under the whole text."""
+        for label in self.kind.labels_of(answer):
+            self.labels[_folded(tokens)][label] += by
+
+    def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
+        """Return the labels that the same text had."""
+        labels = _seen(self.labels.get(_folded(tokens)))
+        return {"sentence": labels} if labels else {}
+
+
+class ArcMemory(Memory):
+    """Heads and labels of words, by the words on both ends, their endings and their distance."""
+
+    def __init__(self, task_id: int, kind: str) -> None:
+        super().__init__(task_id, kind)
+        self.labels: defaultdict[Any, Counter[str]] = defaultdict(Counter)  # (cue, end) -> labels
+        self.totals: Counter[Any] = Counter()  # cue -> answers with it
+        self.seen: Counter[str] = Counter()  # word, or ending after "~" -> how often it was there
+        self.led: Counter[str] = Counter()  # the same -> how often something hung on it
+
+    def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
+        """Count every arc under its cues."""
+        words = _folded(tokens)
+        arcs = list(self.kind.items(answer))
+        leaders = {head - 1 for _, head, _ in arcs if head}
+        for i, word in enumerate(words):
+            for name in (word, f"~{_ending(word)}"):
+                self.seen[name] += by
+                self.led[name] += by * (i in leaders)
+        for dependent, head, label in arcs:
+            for cue, end in _arc_cues(words, dependent, head):
+                self.labels[cue, end][label] += by
+                self.totals[cue] += by
+
+    def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
+        """Return the likeliest heads of every word."""
+        words = _folded(tokens)
+        heads = [self._heads(words, i) for i in range(len(words))]
+        return {"heads": heads} if any(heads) else {}
+
+    def _heads(self, words: Sequence[str], dependent: int) -> list[list[Any]]:
+        offers = []
+        for head in range(len(words) + 1):
+            scores = self._scores(words, dependent, head) if head != dependent + 1 else {}
+            if scores:
+                label = max(scores, key=scores.__getitem__)
+                offers.append((-scores[label], abs(head - 1 - dependent), head, label))
+        return [[head, label] for _, _, head, label in sorted(offers)[:N_HEADS]]
+
+    def _scores(self, words: Sequence[str], dependent: int, head: int) -> dict[str, float]:
+        """Return how much speaks for each label of an arc: the sum of its shares under all cues.
+
+        Words on which little ever hung, as articles and full stops, count for little as heads.
+        """
+        scores: defaultdict[str, float] = defaultdict(float)
+        for cue, end in _arc_cues(words, dependent, head):
+            for label, n in self.labels.get((cue, end), {}).items():
+                if n > 0:
+                    scores[label] += n / (self.totals[cue] + TRUST)
+        share = self._share_led(words[head - 1]) if head else 1.0
+        return {label: score * share for label, score in scores.items()}
+
+    def _share_led(self, word: str) -> float:
+        """Return how often something hangs on a word; on those like it while it is rare."""
+        alike = f"~{_ending(word)}"
+        expected = (self.led[alike] + 1) / (self.seen[alike] + 2)
+        return (self.led[word] + TRUST * expected) / (self.seen[word] + TRUST)
+
+
+def _seen(labels: Counter[str] | None) -> dict[str, int]:
+    return {label: n for label, n in (labels or {}).items() if n > 0}
+
+
+def _arc_cues(words: Sequence[str], dependent: int, head: int) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of a cue, which only the dependent decides, and what it says about the head."""
+    word, ending = words[dependent], _ending(words[dependent])
+    before = _ending(words[dependent - 1]) if dependent else "^"
+    after = _ending(words[dependent + 1]) if dependent + 1 < len(words) else "$"
+    by = head - 1 - dependent
+    is_root = head == 0
+    side = "root" if is_root else "right" if by > 0 else "left"
+    distance = None if is_root else max(-FARTHEST, min(FARTHEST, by))
+    other = "^" if is_root else words[head - 1]
+    yield ("word", word), (other, side)
+    yield ("distance", word), distance
+    yield ("after", ending, after), distance
+    yield ("before", ending, before), distance
+    yield ("ending", ending), (_ending(other), side)
+
+
+def _ending(word: str) -> str:
+    """Return what groups words that behave alike: the last two letters, or the sign itself."""
+    if not word.isalnum():
+        return word
+    return "0" if word[0].isdigit() else word[-2:]
+
+
+def _folded(tokens: Iterable[str]) -> tuple[str, ...]:
+    return tuple(token.casefold() for token in tokens)
+
+
+MEMORIES: Mapping[str, type[Memory]] = {
+    "words": WordMemory,
+    "sentence": SentenceMemory,
+    "arcs": ArcMemory,
+}
+
+
+class NoMemory(Memory):
+    """Kinds whose labels depend on other answers, as links do, have no hints."""
+
+    def recall(self, sentence: Sentence) -> dict[str, Any]:
+        """Return nothing."""
+        return {}
+
+
+@lru_cache(maxsize=N_TASKS)
+def _memory(task_id: int, kind: str, _made: datetime) -> Memory:
+    """Return what this process knows of a task; its project's age tells a restored one apart."""
+    return MEMORIES.get(KINDS[kind].labels_on, NoMemory)(task_id, kind)

@@ -51,7 +51,7 @@ def dashboard(project: Project) -> dict[str, Any]:
 
 def trained_rounds(project: Project) -> list[Round]:
     """Return the rounds of a project whose model was tested, in order."""
-    rounds = project.rounds.order_by("number")
+    rounds = project.rounds.defer("manifest", "files").order_by("number")
     return [found for found in rounds if found.stages.get("training", {}).get("scores")]
 
 
@@ -197,9 +197,6 @@ def budget(project: Project) -> dict[str, Any] | None:
     }
 
 
-NEWEST = 500  # answers of a person that tell how it goes now
-
-
 def suggestion_counts(project: Project) -> dict[str, Any]:
     """Return what became of suggestions, and how fast shown and blind asks were answered."""
     totals: Counter[str] = Counter()
@@ -245,7 +242,8 @@ def people(project: Project) -> list[dict[str, Any]]:
             "name": row["annotator__username"],
             "this_round": now.get(row["annotator_id"], 0),
             "all": row["n"],
-            **_newest_work(project, row["annotator_id"]),
+            "median_seconds": known.get(row["annotator__username"], {}).get("median_seconds"),
+            "accepted": known.get(row["annotator__username"], {}).get("accepted"),
             "agreement": (known.get(row["annotator__username"], {}).get("others") or {}).get(
                 "value"
             ),
@@ -253,17 +251,3 @@ def people(project: Project) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def _newest_work(project: Project, annotator_id: int) -> dict[str, float | None]:
-    """Return how fast a person's newest answers came, and the share of suggestions accepted."""
-    rows = Submission.objects.filter(project=project, annotator=annotator_id).order_by("-id")
-    newest = list(rows.values_list("seconds", "suggestions")[:NEWEST])
-    counts: Counter[str] = Counter()
-    for _, by_task in newest:
-        for of_task in by_task.values():
-            counts.update({key: n for key, n in of_task.items() if isinstance(n, int)})
-    return {
-        "median_seconds": float(np.median([seconds for seconds, _ in newest])) if newest else None,
-        "accepted": counts["accepted"] / counts["seen"] if counts["seen"] else None,
-    }

@@ -71,7 +71,8 @@ class Facts:
 
 def facts_of(project: Project, user: Any) -> Facts:
     """Return the counts by which the next step is chosen."""
-    rounds = list(project.rounds.exclude(state__in=["failed", "cancelled"]).order_by("-number"))
+    kept = project.rounds.exclude(state__in=["failed", "cancelled"]).defer("manifest", "files")
+    rounds = list(kept.order_by("-number"))
     running = next((found for found in rounds if found.state in Round.RUNNING), None)
     last = next((found for found in rounds if found.state not in Round.RUNNING), None)
     trained = [found for found in rounds if found.stages.get("training", {}).get("scores")]

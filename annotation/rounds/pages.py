@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import get_project
 from annotation.errors import InvalidInput, Refused
 from annotation.jobs.insights import known_insight
-from annotation.jobs.selectors import alive_workers
+from annotation.jobs.services import alive_workers
 from annotation.models import Project, Role, Round
 from annotation.projects.selectors import project_card
 from annotation.rounds.dashboard import budget, dashboard, people
@@ -53,6 +53,7 @@ from annotation.rounds.services import (
 )
 from annotation.rounds.settings import RoundSettings, default_settings, shown_settings
 from annotation.rounds.workspace import Workspace
+from annotation.web.code_texts import said
 from annotation.web.errors import show_refusal
 from annotation.web.frame import render_in_project
 from mtl_engine.settings import settings_fields
@@ -148,7 +149,7 @@ def round_status(request: HttpRequest, project_id: int, number: int) -> JsonResp
     found = find_round(get_project(request.user, project_id), number)
     job = round_job(found)
     progress = (
-        {name: getattr(job, name) for name in ("state", "stage", "n_done", "n_total")}
+        {"state": job.state, "stage": said(job.stage), "n_done": job.n_done, "n_total": job.n_total}
         if job
         else None
     )
@@ -338,7 +339,11 @@ def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
 def where_it_stands(request: HttpRequest, project_id: int) -> JsonResponse:
     """Return why the annotate page has no sentence, and what to do about it."""
     project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
-    return JsonResponse(asdict(standing(project, request.user)))
+    found = asdict(standing(project, request.user))
+    shown = {name: said(value) for name, value in found.items()}
+    if action := found.get("action"):
+        shown["action"] = {**action, "words": said(action["words"])}
+    return JsonResponse(shown)
 
 
 @login_required

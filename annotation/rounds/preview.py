@@ -14,7 +14,7 @@ from django.db.models import Avg, Count, Max
 
 from annotation.errors import Conflict
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.models import Annotation, Gold, Project, Role, Round, Sentence
 from annotation.queue.selectors import cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
@@ -231,9 +231,10 @@ class Gain:
 def expected_gains(project: Project, n_sentences: int) -> list[Gain]:
     """Return the gains by the stored forecast, for tasks that have a score."""
     forecasts = stored_result(project, "forecast") or {}
+    rounds = trained_rounds(project)
     found = []
     for task in project.tasks.all():
-        curve = learning_curve(task, trained_rounds(project))
+        curve = learning_curve(task, rounds)
         if not curve["chosen"]:
             continue
         now = curve["chosen"][-1]

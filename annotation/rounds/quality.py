@@ -15,7 +15,7 @@ from annotation.adjudication.final import final_answers
 from annotation.adjudication.suggestion_bias import suggestion_bias
 from annotation.bridge import task_specs
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
-from annotation.jobs.kinds import Progress as Report
+from annotation.jobs.services import Progress as Report
 from annotation.models import (
     Annotation,
     Gold,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from annotation.bridge import task_specs
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.models import Round
 from annotation.queue.asks import AskRow
 from annotation.rounds import services

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from annotation.errors import NotFound, Refused
 from annotation.jobs.insights import stored_result
-from annotation.jobs.kinds import TRAINING
-from annotation.jobs.selectors import alive_workers
+from annotation.jobs.services import TRAINING, alive_workers
 from annotation.models import (
     Annotation,
     Ask,
@@ -363,7 +362,7 @@ def round_rows(project: Project) -> list[RoundRow]:
     )
     rows: list[RoundRow] = []
     last_mean: float | None = None
-    for found in project.rounds.order_by("number"):
+    for found in project.rounds.defer("manifest", "files").order_by("number"):
         scores = _scores(found, names)
         known = [score["score"] for score in scores if score]
         mean = sum(known) / len(known) if known else None

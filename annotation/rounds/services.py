@@ -16,9 +16,11 @@ from annotation.errors import Conflict, Refused
 from annotation.jobs import services as jobs
 from annotation.jobs.insights import queue_insights
 from annotation.models import Gold, Job, Project, Queue, Round, Sentence, Task
+from annotation.notifications.events import ROUND_READY, TARGET_REACHED
+from annotation.notifications.outbox import notify
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.suggestions import MODEL, Offer, offer_suggestions
-from annotation.rounds.selectors import plan_round, round_job
+from annotation.rounds.selectors import earlier_scores, plan_round, round_job
 from annotation.rounds.settings import RoundSettings, read_settings, shown_settings
 from annotation.rounds.workspace import StoredSuggestion, Workspace
 
@@ -215,6 +217,7 @@ def open_labelling(
         earlier = Round.objects.filter(project=round.project, state=Round.State.LABELLING)
         earlier.update(state=Round.State.DONE, finished_at=now)
         jobs.finish_job(job=job, result={"round": round.pk}, now=now)
+        _tell(round, now)
 
     _store_suggestions(round, suggestions, now)
     _mark_as_test(test_sentences)
@@ -228,6 +231,29 @@ def open_labelling(
         on_swapped=finish,
     )
     round.refresh_from_db()
+
+
+def _tell(round: Round, now: datetime) -> None:
+    """Tell people and programs that a round asks, and which tasks have come to their target."""
+    project = round.project
+    queue = Queue.objects.filter(round=round).first()
+    n_asks = queue.n_asks if queue else 0
+    if n_asks:
+        people = [membership.user for membership in project.memberships.select_related("user")]
+        asked = {"round": round.number, "n": n_asks}
+        notify(ROUND_READY, project=project, now=now, facts=asked, page="annotate", people=people)
+    earlier = earlier_scores(round)
+    before = earlier[-1] if earlier else {}
+    for task in project.tasks.filter(is_hidden=False, target_score__isnull=False):
+        target = task.target_score or 0.0
+        score = round.stages["training"].get("scores", {}).get(task.name)
+        if score is None or score["score"] < target:
+            continue
+        if before.get(task.name, -1.0) >= target:
+            continue  # it was told then
+        facts: dict[str, Any] = {"round": round.number, "task": task.name, "score": score["score"]}
+        facts["target"] = target
+        notify(TARGET_REACHED, project=project, now=now, facts=facts)
 
 
 def keep_manifest(*, round: Round, manifest: Mapping[str, Any]) -> None:

@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from annotation.bridge import task_specs
 from annotation.jobs.insights import queue_insights
-from annotation.jobs.kinds import Progress
-from annotation.jobs.services import add_to_log, check_claim, hold_claim
+from annotation.jobs.services import Progress, add_to_log, check_claim, hold_claim
 from annotation.models import Job, Round
 from annotation.queue.selectors import cost_model
 from annotation.rounds import services

@@ -9,7 +9,7 @@ from django.conf import settings as django_settings
 
 from annotation.adjudication.people import refresh_people
 from annotation.bridge import task_specs
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.jobs.worker import Parked
 from annotation.models import Round
 from annotation.queue.selectors import cost_model

@@ -1,13 +1,38 @@
-"""Small words for templates: numbers as people read them, fields by their names."""
+"""Words for templates: numbers as people read them, fields by name, task kinds, insights."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 
 from django import forms, template
+from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from annotation.jobs.insights import INSIGHTS, KnownInsight, insights_at
+from annotation.models import Project, Role
+from annotation.web.frame import page_of
+from annotation.web.languages import script_words as words_of_scripts
+from annotation.web.static_storage import (
+    JOINED_SCRIPT,
+    JOINED_STYLE,
+    has_joined_files,
+    page_scripts,
+    page_styles,
+)
+from mtl_engine.kinds import KINDS, Kind
+
+FOLDER = "annotation/annotate/kinds"
 register = template.Library()
+
+
+@register.simple_tag
+def script_words() -> dict[str, str]:
+    """Return the texts of the scripts in the active language, none for English."""
+    return words_of_scripts()
 
 
 @register.filter
@@ -98,14 +123,16 @@ def since(moment: datetime | None) -> str:
     seconds = (timezone.now() - moment).total_seconds()
     days = (timezone.localdate() - timezone.localdate(moment)).days
     if seconds < 60:
-        return "just now"
+        return gettext("just now")
     if seconds < 3600:
-        return f"{seconds // 60:.0f} min ago"
+        return gettext("{n} min ago").format(n=int(seconds // 60))
     if days == 0:
-        return f"{seconds // 3600:.0f} h ago"
+        return gettext("{n} h ago").format(n=int(seconds // 3600))
     if days == 1:
-        return "yesterday"
-    return f"{days} days ago" if days < 30 else f"{timezone.localdate(moment):%-d %b %Y}"
+        return gettext("yesterday")
+    if days < 30:
+        return gettext("{n} days ago").format(n=days)
+    return date_format(timezone.localdate(moment), "j M Y")
 
 
 @register.filter
@@ -113,3 +140,70 @@ def state_tone(state: str) -> str:
     """Return the tone of a round's state."""
     tones = {"done": "good", "labelling": "good", "failed": "bad", "cancelled": "warn"}
     return tones.get(state, "busy")
+
+
+@register.simple_tag
+def kind_scripts() -> SafeString:
+    """Return a script element for each kind of task; the kind's name is the script's."""
+    scripts = ((static(f"{FOLDER}/{kind.name}.js"),) for kind in KINDS.annotated())
+    return format_html_join("\n", '<script type="module" src="{}"></script>', scripts)
+
+
+@register.simple_tag
+def page_files() -> SafeString:
+    """Return the styles and scripts of the annotate page: joined where files are collected."""
+    is_joined = has_joined_files()
+    styles = [JOINED_STYLE] if is_joined else page_styles()
+    scripts = [JOINED_SCRIPT] if is_joined else page_scripts()
+    return format_html(
+        "{}\n{}",
+        format_html_join(
+            "\n", '<link rel="stylesheet" href="{}">', ((static(name),) for name in styles)
+        ),
+        format_html_join(
+            "\n", '<script type="module" src="{}"></script>', ((static(name),) for name in scripts)
+        ),
+    )
+
+
+@register.simple_tag
+def annotated_kinds() -> list[Kind]:
+    """Return the kinds of tasks that people answer, in the order of forms."""
+    return KINDS.annotated()
+
+
+@register.filter
+def labels_on(kind: str) -> str:
+    """Return where the labels of a kind are drawn: words, sentence, arcs or links."""
+    return KINDS[kind].labels_on
+
+
+@dataclass(frozen=True)
+class InsightPage:
+    """A link to an insight's page."""
+
+    name: str
+    title: str
+    href: str
+
+
+@register.simple_tag
+def insight_pages(project: Project, place: str) -> list[InsightPage]:
+    """Return the pages of the insights that belong to one of this app's pages."""
+    return [
+        InsightPage(kind.name, kind.title, page_of(kind.page, project))
+        for kind in INSIGHTS.values()
+        if kind.place == place
+    ]
+
+
+@register.simple_tag
+def known_insights(project: Project, place: str) -> list[KnownInsight]:
+    """Return the insights that one of this app's pages shows itself."""
+    return insights_at(project, place)
+
+
+@register.filter
+def may_compute(known: KnownInsight, role: Role | None) -> bool:
+    """Return whether a role may have an insight computed again."""
+    return role is not None and role.reaches(known.kind.role)

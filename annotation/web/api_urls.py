@@ -1,21 +1,55 @@
-"""REST: one line per resource."""
+"""REST: one line per resource, and its own description without anything from elsewhere."""
 
+from typing import NoReturn
+
+from django.http import Http404
 from django.urls import URLPattern, URLResolver, path
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import TemplateHTMLRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from annotation.accounts import api as accounts
 from annotation.adjudication import api as adjudication
 from annotation.adjudication import inbox_api as inbox
-from annotation.adjudication import people_api as people
 from annotation.corpora import api as corpora
 from annotation.erasure import api as erasure
 from annotation.jobs import api as jobs
 from annotation.predictions import api as predictions
 from annotation.projects import api as projects
+from annotation.projects import webhook_api as webhooks
 from annotation.queue import api as queue
 from annotation.queue import history_api as history
 from annotation.rounds import api as rounds
 from annotation.rounds import dashboard_api
-from annotation.web import api_docs as docs
+
+
+class SchemaView(SpectacularAPIView):
+    """OpenAPI."""
+
+    permission_classes = [AllowAny]
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """Browsable documentation."""
+
+    permission_classes = [AllowAny]
+    renderer_classes = [TemplateHTMLRenderer]
+    template_name = "annotation/api_docs.html"
+
+
+@extend_schema(exclude=True)
+class NothingHere(APIView):
+    """Every other address."""
+
+    permission_classes = [AllowAny]
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> NoReturn:
+        """Answer in the one error shape."""
+        raise Http404(f"There is no {request.path}. /api/docs/ shows what there is.")
+
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # Annotators wait for these all day: first in the list, first found.
@@ -29,8 +63,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("leases/<key:lease_id>/release/", queue.ReleaseView.as_view()),
     path("leases/<key:lease_id>/later/", queue.LaterView.as_view()),
     path("sentences/<key:sentence_id>/document/", history.DocumentView.as_view()),
-    path("schema/", docs.SchemaView.as_view(), name="schema"),
-    path("docs/", docs.DocsView.as_view(), name="api-docs"),
+    path("schema/", SchemaView.as_view(), name="schema"),
+    path("docs/", DocsView.as_view(), name="api-docs"),
     path("tokens/", accounts.TokensView.as_view()),
     path("tokens/<key:token_id>/", accounts.TokenView.as_view()),
     path("projects/", projects.ProjectsView.as_view()),
@@ -54,9 +88,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/export/", corpora.ExportView.as_view()),
     path("projects/<key:project_id>/members/", accounts.MembersView.as_view()),
     path("projects/<key:project_id>/members/<key:membership_id>/", accounts.MemberView.as_view()),
-    path("projects/<key:project_id>/groups/", people.GroupsView.as_view()),
-    path("projects/<key:project_id>/groups/<key:group_id>/", people.GroupView.as_view()),
-    path("projects/<key:project_id>/team/", people.TeamView.as_view()),
+    path("projects/<key:project_id>/groups/", adjudication.GroupsView.as_view()),
+    path("projects/<key:project_id>/groups/<key:group_id>/", adjudication.GroupView.as_view()),
+    path("projects/<key:project_id>/team/", adjudication.TeamView.as_view()),
     path("projects/<key:project_id>/invitations/", accounts.InvitationsView.as_view()),
     path("projects/<key:project_id>/rounds/", rounds.RoundsView.as_view()),
     path("projects/<key:project_id>/rounds/defaults/", rounds.RoundDefaultsView.as_view()),
@@ -72,6 +106,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "projects/<key:project_id>/adjudication/<key:sentence_id>/",
         adjudication.CaseView.as_view(),
+    ),
+    path("projects/<key:project_id>/webhooks/", webhooks.WebhooksView.as_view()),
+    path("projects/<key:project_id>/webhooks/<key:webhook_id>/", webhooks.WebhookView.as_view()),
+    path(
+        "projects/<key:project_id>/webhooks/<key:webhook_id>/test/",
+        webhooks.WebhookTestView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/webhooks/<key:webhook_id>/deliveries/",
+        webhooks.DeliveriesView.as_view(),
     ),
     path("projects/<key:project_id>/flags/", inbox.FlagsView.as_view()),
     path(

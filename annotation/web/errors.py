@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from annotation.errors import Conflict, Forbidden, InvalidInput, NotFound, Refused
+from annotation.web.code_texts import said
 
 logger = logging.getLogger("annotation.api")
 
@@ -46,9 +47,10 @@ def error_response(
     headers: dict[str, str] | None = None,
 ) -> Response:
     """Return an error in the one shape; the code follows from the status unless it is given."""
-    error: dict[str, Any] = {"code": code or _CODES.get(status, "refused"), "message": message}
+    code = code or _CODES.get(status, "refused")
+    error: dict[str, Any] = {"code": code, "message": said(message)}
     if fields:
-        error["fields"] = fields
+        error["fields"] = {name: said(problems) for name, problems in fields.items()}
     if details is not None:
         error["details"] = details
     return Response({"error": error}, status=status, headers=headers)

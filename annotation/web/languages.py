@@ -19,6 +19,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 
+from annotation.web.code_texts import code_texts
 from annotation.web.phrases import template_texts
 
 COOKIE = "language"
@@ -26,14 +27,18 @@ MOST_OF_THEM = 0.9
 RIGHT_TO_LEFT = ("ar", "he", "fa", "ur")
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "locale"
-SCRIPTS = ROOT / "static" / "annotation" / "annotate"
+SCRIPTS = ROOT / "static" / "annotation"
 TEXT = r'"((?:[^"\\]|\\.)*)"'
 CALLS = (re.compile(rf"\bt\(\s*{TEXT}"), re.compile(rf"\btn\(\s*{TEXT},\s*{TEXT}"))
 ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.MULTILINE)
 
 
 class Languages:
-    """Middleware: shows pages in the language that a person has chosen; REST speaks English."""
+    """Middleware: shows pages in the language that a person has chosen.
+
+    REST speaks English to programs; to the scripts of a page, which bring the person's cookies, it
+    tells what is wrong in the page's language.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -49,7 +54,11 @@ class Languages:
         chosen = chosen_language(request)
         match = request.resolver_match
         name = match.url_name if match else None
-        if chosen == "en" or request.path_info.startswith("/api/"):
+        if chosen == "en":
+            return
+        if request.path_info.startswith("/api/"):
+            if not request.headers.get("Authorization"):
+                translation.activate(chosen)
             return
         if name != "annotate" and not speaks_pages(chosen):
             return
@@ -68,11 +77,17 @@ def chosen_language(request: HttpRequest) -> str:
 @cache
 def speaks_pages(language: str) -> bool:
     """Return whether a catalogue has nearly all texts of the pages: half of them would be odd."""
-    path = LOCALE / translation.to_locale(language) / "LC_MESSAGES" / "django.po"
-    if not path.exists():
+    known, wanted = catalogue(language), template_texts()
+    if not known:
         return True  # a language that is made otherwise
-    known, wanted = read_po(path), template_texts()
     return sum(text in known for text in wanted) >= MOST_OF_THEM * len(wanted)
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """Return the texts of a language with their translations, none where it has no catalogue."""
+    path = LOCALE / translation.to_locale(language) / "LC_MESSAGES" / "django.po"
+    return read_po(path) if path.exists() else {}
 
 
 def script_words() -> dict[str, str]:
@@ -85,7 +100,7 @@ def script_words() -> dict[str, str]:
 
 @cache
 def script_texts() -> tuple[str, ...]:
-    """Return every text that the scripts of the annotate page show, in the order of the files."""
+    """Return every text that scripts show, in the order of the files."""
     found: dict[str, None] = {}
     for path in sorted(SCRIPTS.rglob("*.js")):
         source = path.read_text(encoding="utf-8")
@@ -130,7 +145,7 @@ def compile_po(entries: dict[str, str]) -> bytes:
 
 def main() -> None:
     """Compile every catalogue, and print how many texts each one lacks."""
-    wanted = dict.fromkeys((*script_texts(), *template_texts()))
+    wanted = dict.fromkeys((*script_texts(), *template_texts(), *code_texts()))
     for path in sorted(LOCALE.glob("*/LC_MESSAGES/django.po")):
         entries = read_po(path)
         path.with_suffix(".mo").write_bytes(compile_po(entries))

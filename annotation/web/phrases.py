@@ -24,6 +24,17 @@ MARKED = ("blocktranslate", "blocktrans")
 LETTERS = re.compile(r"[^\W\d_]{2}|\b[^\W\d_]\b")
 NO_WORD = re.compile(r"&#?\w+;|\bTandem\b")
 NAME = re.compile(r"[A-Za-z]\w*")
+# Values that code has put into words: pages translate them where they show them (code_texts.py).
+TOLD = frozenset(
+    {
+        *("message", "error", "refusal", "words", "title", "why", "reason", "reasons", "heading"),
+        *("headline", "help_text", "summary", "verdict", "warning", "problem", "absence", "state"),
+        *("stage", "needs", "suffix", "choice_label", "chance_words", "delete_problem", "note"),
+        *("exception", "outcome", "left_out", "decision", "role", "scope", "metric", "columns"),
+        *("get_outcome_display", "forecast", "source", "fate", "baseline", "command_words"),
+    }
+)
+FORM_LABEL = re.compile(r"\b(form|row|field|slider|single|box)(\.\w+)?\.label$")
 OTHERWISE = re.compile(r"(\|default(?:_if_none)?:)(\"[^\"]*[A-Za-z]{2}[^\"]*\")")
 SAID = re.compile(r"(?:\{% trans(?:late)? |_\()\"([^\"]*)\"")
 COUNTED = re.compile(r"\|counted:\"([^\"]*)\"")
@@ -95,7 +106,7 @@ class Part:
         """Return the source of this part with its message marked."""
         if not self.is_phrase:
             return self.source(self.tags)
-        tags = [OTHERWISE.sub(r"\1_(\2)", tag) for tag in self.tags]
+        tags = [OTHERWISE.sub(r"\1_(\2)", _told(tag)) for tag in self.tags]
         if not self.has_words:
             return self.source(tags)
         names = self._names()
@@ -209,6 +220,14 @@ class _Reader:
 
     def _may_speak(self) -> bool:
         return not self.silent
+
+
+def _told(tag: str) -> str:
+    """Return a variable that is translated when it is shown, if code has put it into words."""
+    path, *filters = tag[2:-2].strip().split("|")
+    if path.split(".")[-1] not in TOLD and not FORM_LABEL.search(path):
+        return tag
+    return "{{ " + "|".join([path, "said", *filters]) + " }}"
 
 
 def _folders() -> list[Path]:

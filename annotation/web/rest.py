@@ -11,7 +11,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
 from annotation.errors import InvalidInput
-from annotation.web.unstorable_text import read_json
+from annotation.web.security import read_json
 
 
 class JsonParser(BaseParser):

@@ -16,6 +16,7 @@ from annotation.predictions import export_pages as exporting
 from annotation.projects import label_pages as life
 from annotation.projects import pages as projects
 from annotation.projects import task_pages as tasks
+from annotation.projects import webhook_pages as webhooks
 from annotation.queue import pages as annotate
 from annotation.rounds import pages as rounds
 from annotation.web import frame
@@ -36,6 +37,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/second-step/", accounts.second_step, name="second-step"),
     path("account/single-sign-on/", accounts.disconnect_sign_on, name="disconnect-sign-on"),
     path("account/tokens/<int:token_id>/", accounts.end_token, name="end-token"),
+    path("account/mail/", accounts.change_mail, name="change-mail"),
+    path("account/mail/<str:token>/", accounts.confirm_mail, name="confirm-address"),
     path("people/", erasure.accounts, name="people"),
     path("people/<int:user_id>/", erasure.change_account, name="change-account"),
     path("log/", projects.server_log, name="server-log"),
@@ -80,6 +83,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("projects/<int:project_id>/rounds/<int:number>/retry/", rounds.retry, name="retry-round"),
     path("projects/<int:project_id>/settings/", projects.project_settings, name="settings"),
+    path("projects/<int:project_id>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path(
+        "projects/<int:project_id>/webhooks/<int:webhook_id>/",
+        webhooks.change,
+        name="change-webhook",
+    ),
     path("projects/<int:project_id>/delete/", projects.delete, name="delete-project"),
     path(
         "projects/<int:project_id>/people/<int:person_id>/delete-answers/",

@@ -8,7 +8,9 @@ from tests.architecture import house
 
 ROOT = Path(__file__).resolve().parents[2]
 SQL_PLACES = ("annotation/queue/store.py", "annotation/archive/")
-SQL_OF_ITS_OWN = {"annotation/management/server.py": "an advisory lock, which the ORM has not"}
+SQL_OF_ITS_OWN = {
+    "annotation/management/commands/serve.py": "an advisory lock, which the ORM has not"
+}
 
 
 def test_annotation_never_imports_analysis():

@@ -12,6 +12,7 @@ import numpy as np
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from annotation.adjudication.people import refresh_people
 from annotation.jobs.insights import get_insight, inputs_hash, keep_insight
@@ -31,7 +32,6 @@ from annotation.models import (
     Suggestion,
 )
 from annotation.projects.services import create_project
-from annotation.rounds import quality
 from annotation.rounds.settings import RoundSettings
 from annotation.rounds.workspace import SCORES, Workspace
 
@@ -55,7 +55,7 @@ TOPICS = {"delay": "waits", "arrival": "reaches", "storm": "flees"}
 
 
 @transaction.atomic
-def make_team(owner, *, n_rounds=10, per_round=12, seed=7, name="Harbour team"):
+def make_team(owner, *, n_rounds=10, per_round=12, n_pool=60, seed=7, name="Harbour team"):
     """Return the project, with people, answers, rounds and stored reports."""
     rng = random.Random(seed)
     project = create_project(spec={"name": name, "tasks": TASKS, "overlap": 2}, owner=owner)
@@ -65,7 +65,6 @@ def make_team(owner, *, n_rounds=10, per_round=12, seed=7, name="Harbour team"):
     people = {who: users.create_user(who) for who in PEOPLE}
     for user in people.values():
         Membership.objects.create(project=project, user=user, role=Role.ANNOTATOR)
-    n_pool = 60
     sentences = _sentences(project, rng, n_rounds * per_round + 24 + n_pool)
     tasks = {task.name: task for task in project.tasks.all()}
     start = timezone.now() - timedelta(days=7 * n_rounds)
@@ -84,17 +83,14 @@ def make_team(owner, *, n_rounds=10, per_round=12, seed=7, name="Harbour team"):
 def store_reports(project):
     """Compute and store what the worker would."""
     refresh_people(project)
-    for kind in (get_insight("quality"), get_insight("forecast")):
-        module = quality if kind.name == "quality" else None
-        if module is None:
-            from analysis.insights import forecast as module
-        settings = kind.settings()
+    for kind in map(get_insight, ("quality", "forecast", "agreement")):
+        compute = import_string(kind.compute)
         keep_insight(
             project=project,
             kind=kind,
             settings={},
             inputs=inputs_hash(kind, project, {}),
-            result=module.compute(project, settings, lambda *args: None),
+            result=compute(project, kind.settings(), lambda *args: None),
         )
 
 

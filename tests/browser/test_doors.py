@@ -3,7 +3,7 @@
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.accounts.selectors import MAX_FAILURES_PER_NAME
+from annotation.accounts.access import MAX_FAILURES_PER_NAME
 from annotation.accounts.services import (
     create_admin,
     create_sign_in_link,

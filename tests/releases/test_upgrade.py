@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from analysis.sweep.store import RunStore
+from mtl_engine.checkpoint import load_model
+from mtl_engine.prediction import predict
 from tests.releases.contents import read_contents
 from tests.releases.corpora import HARBOUR, TRAVEL, travel_rows
 from tests.releases.make import RELEASES, TINY
@@ -108,6 +110,17 @@ def test_a_backup_of_a_release_is_restored_with_all_it_holds(release, tmp_path):
     run_command(own, "restore", str(release / "backup.zip"))
     assert_same(read_contents(tmp_path / "tandem.sqlite3"), contents_of(release))
     assert _model_of_round_2(tmp_path).stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)
+def test_models_of_a_release_load_and_answer_every_task(release, tmp_path):
+    home = old_home(release, tmp_path / "home")
+    folders = sorted(path.parent for path in home.glob("rounds/*/model/model.json"))
+    assert folders
+    for folder in folders:
+        model = load_model(folder, device="cpu")
+        (prediction,) = predict(model, [["Boats", "leave", "the", "harbour"]])
+        assert set(prediction.answers) == {task.name for task in model.tasks}
 
 
 @pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)

@@ -29,6 +29,7 @@ NAMES = {
     ("post", "leases/{lease_id}/skip/"): "skip",
     ("post", "leases/{lease_id}/submit/"): "submit",
     ("post", "sentences/{sentence_id}/flag/"): "flag",
+    ("post", "projects/{project_id}/suspects/{number}/"): "decide_suspect",
     ("post", "submissions/{submission_id}/reopen/"): "reopen",
 }
 # A second request does what the first one did, or nothing.

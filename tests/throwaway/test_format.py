@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 import annotation.formats
-from annotation.formats import catalogue
+from annotation.formats.format import detect, find_formats, formats
 from annotation.models import Gold
 from annotation.projects.services import create_project
 from tests.annotation.queue.conftest import Desk
@@ -29,8 +29,9 @@ def _pipes(tmp_path, monkeypatch):
     folder.mkdir()
     shutil.copy(Path(__file__).parent / "pipes.py", folder)
     monkeypatch.setattr(annotation.formats, "__path__", [*annotation.formats.__path__, str(folder)])
-    monkeypatch.setattr(catalogue, "_FORMATS", catalogue.find_formats())
+    find_formats.cache_clear()
     yield
+    find_formats.cache_clear()
     del sys.modules["annotation.formats.pipes"], annotation.formats.pipes
 
 
@@ -47,9 +48,9 @@ def _file(tmp_path, text):
 
 
 def test_it_is_found_last_and_files_in_it_are_told_from_plain_text():
-    assert list(catalogue.formats())[-1] == "pipes"
-    assert catalogue.detect("day.pipes", LINES.encode()) == "pipes"
-    assert catalogue.detect("day.txt", b"good morning\n") == "text"
+    assert list(formats())[-1] == "pipes"
+    assert detect("day.pipes", LINES.encode()) == "pipes"
+    assert detect("day.txt", b"good morning\n") == "text"
 
 
 def test_a_file_comes_in_is_answered_and_leaves_in_it(desk, tmp_path):

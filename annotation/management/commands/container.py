@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from annotation.management.server import environment, migrate, web_command
+from annotation.management.commands.serve import environment, migrate, web_command
 from config.home import BASE_DIR
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.errors import InvalidInput, describe
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.projects.selectors import find_user
 from annotation.projects.services import create_project
 from annotation.projects.spec import (

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.archive.doctor import examine, repair
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 
 
 class Command(RefusingCommand):

@@ -4,11 +4,17 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.archive.bulk import forget_deleted
+from annotation.archive.tables import forget_deleted
 from annotation.corpora.selectors import find_corpus
-from annotation.corpora.services import delete_corpus, delete_sentences
-from annotation.erasure.services import anonymise, delete_answers, erase, set_active
-from annotation.management.refusals import RefusingCommand
+from annotation.erasure.services import (
+    anonymise,
+    delete_answers,
+    delete_corpus,
+    delete_sentences,
+    erase,
+    set_active,
+)
+from annotation.management import RefusingCommand
 from annotation.projects.selectors import find_project, find_user
 from annotation.projects.services import delete_project
 

@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.archive.bulk import snapshot_read
+from annotation.archive.tables import snapshot_read
 from annotation.corpora.exports import (
     ALL,
     SENTENCES,
@@ -11,7 +11,7 @@ from annotation.corpora.exports import (
     export_to_file,
     which_of,
 )
-from annotation.management.refusals import RefusingCommand, read_mapping
+from annotation.management import RefusingCommand, read_mapping
 from annotation.projects.selectors import find_corpora, find_project
 
 

@@ -3,7 +3,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.predictions.model_files import archive_name, write_model, zip_folder
 from annotation.projects.selectors import find_project
 from annotation.rounds.selectors import find_model

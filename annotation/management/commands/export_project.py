@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.archive.services import export_project
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.projects.selectors import find_project
 
 

@@ -16,7 +16,7 @@ from annotation.corpora.report import (
 from annotation.corpora.uploads import AUTO, recognise_format
 from annotation.formats.brat import open_file
 from annotation.formats.records import ReadOptions
-from annotation.management.refusals import RefusingCommand, read_mapping
+from annotation.management import RefusingCommand, read_mapping
 from annotation.projects.selectors import find_project, find_user
 
 

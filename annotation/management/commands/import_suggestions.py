@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats.records import ReadOptions
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.predictions.outside import import_suggestions
 from annotation.projects.selectors import find_project
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.corpora.exports import PREDICTED, export_to_file
 from annotation.errors import Refused
 from annotation.formats.records import ReadOptions
-from annotation.management.refusals import RefusingCommand, read_mapping
+from annotation.management import RefusingCommand, read_mapping
 from annotation.models import Project, Round
 from annotation.predictions.services import (
     FileReport,

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.predictions.server import run_predictor
+from annotation.predictions.predictor import run_predictor
 
 
 class Command(BaseCommand):

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.models import Round
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.archive.backups import restore
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 
 
 class Command(RefusingCommand):

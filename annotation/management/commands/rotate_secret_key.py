@@ -3,7 +3,7 @@ import secrets
 from typing import Any
 
 from annotation.errors import Refused
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from config.home import home, replaced_file
 
 

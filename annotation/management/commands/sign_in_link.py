@@ -6,9 +6,9 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.accounts.second_step import turn_off
+from annotation.accounts.authentication import turn_off
 from annotation.accounts.services import LINK_HOURS, create_admin, create_sign_in_link
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.projects.selectors import find_user
 
 

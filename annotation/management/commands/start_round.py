@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.models import Project, Round
 from annotation.projects.selectors import find_project, find_user
 from annotation.rounds.selectors import find_round

@@ -1,7 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.management.refusals import RefusingCommand
+from annotation.management import RefusingCommand
 from annotation.predictions.outside import require_source
 from annotation.predictions.sources import ask_source
 from annotation.projects.selectors import find_project

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.jobs.kinds import LANES
+from annotation.jobs.services import LANES
 from annotation.jobs.worker import run_worker
 
 

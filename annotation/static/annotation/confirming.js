@@ -1,4 +1,5 @@
 // Forms with data-confirm ask once more before they are sent.
+import { t } from "./annotate/words.js";
 function dialogFor(form, submitter) {
   const dialog = document.createElement("dialog");
   const question = document.createElement("p");
@@ -6,8 +7,8 @@ function dialogFor(form, submitter) {
   question.textContent = form.dataset.confirm;
   const actions = document.createElement("div");
   actions.className = "row dialog-actions";
-  const yes = button(submitter?.textContent.trim() || "Yes", "button danger");
-  const no = button("Cancel", "button");
+  const yes = button(submitter?.textContent.trim() || t("Yes"), "button danger");
+  const no = button(t("Cancel"), "button");
   actions.append(no, yes);
   dialog.setAttribute("aria-labelledby", question.id);
   dialog.append(question, actions);

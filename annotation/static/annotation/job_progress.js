@@ -1,4 +1,5 @@
 // Asks the server how far a job is until it has ended, then shows the page of the result.
+import { t } from "./annotate/words.js";
 const card = document.querySelector("[data-job]");
 const words = card.querySelector("[data-words]");
 const bar = card.querySelector("[data-bar]");
@@ -8,10 +9,10 @@ const EVERY = 1000;
 function show(job) {
   noWorker.hidden = job.is_worker_alive;
   if (job.state === "queued") {
-    words.textContent = "Waiting for a free worker.";
+    words.textContent = t("Waiting for a free worker.");
     return;
   }
-  const stage = job.stage || "starting";
+  const stage = job.stage || t("starting");
   const share = job.n_total ? `, ${Math.floor((100 * job.n_done) / job.n_total)} %` : "";
   words.textContent = `${stage[0].toUpperCase()}${stage.slice(1)}${share}.`;
   if (job.n_total) {
@@ -29,7 +30,7 @@ async function ask() {
     if (!job.is_open) return location.reload();
     show(job);
   } catch {
-    words.textContent = "The server does not answer. Trying again.";
+    words.textContent = t("The server does not answer. Trying again.");
     wait = 5 * EVERY;
   }
   setTimeout(ask, wait);

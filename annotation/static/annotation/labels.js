@@ -1,4 +1,5 @@
 // The labels of a task: filtered, chosen, renamed and described in place, moved by keys or mouse.
+import { t } from "./annotate/words.js";
 const table = document.querySelector(".label-rows");
 const rows = () => [...table.tBodies[0].rows].filter((row) => row.dataset.label);
 const bar = document.getElementById("chosen");
@@ -15,7 +16,7 @@ function showRows() {
     row.hidden = !isFound || (wanted !== "" && !(wanted in row.dataset));
     n += !row.hidden;
   }
-  shown.textContent = `${n} of ${rows().length} shown, in the order of the annotate page.`;
+  shown.textContent = t("{n} of {all} shown, in the order of the annotate page.", { n, all: rows().length });
 }
 
 find.addEventListener("input", showRows);
@@ -32,8 +33,8 @@ for (const button of document.querySelectorAll("[data-show]")) {
 function showChosen() {
   const n = table.querySelectorAll("input:checked").length;
   bar.querySelector("[data-n-chosen]").textContent = n
-    ? `${n} chosen`
-    : "Choose labels to merge, retire or remove them.";
+    ? t("{n} chosen", { n })
+    : t("Choose labels to merge, retire or remove them.");
   for (const button of bar.querySelectorAll("[data-least]")) {
     button.disabled = n < Number(button.dataset.least);
   }
@@ -52,7 +53,7 @@ function editInPlace(row, place, action, value) {
   const field = document.createElement("input");
   field.className = "in-place";
   field.value = value;
-  field.setAttribute("aria-label", action === "rename" ? `New name of ${value}` : `What ${row.dataset.name} means`);
+  field.setAttribute("aria-label", action === "rename" ? t("New name of {label}", { label: value }) : t("What {label} means", { label: row.dataset.name }));
   place.hidden = true;
   place.after(field);
   field.focus();

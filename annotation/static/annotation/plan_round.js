@@ -1,5 +1,7 @@
 // Shows the weights as shares of all, and which settings the chosen strategy has a use for.
 // What a strategy can do stands on its radio button, what a setting needs on its field.
+import { t, tn } from "./annotate/words.js";
+const UNITS = { sentences: t("sentences"), cost: t("cost units") };
 const sliders = [...document.querySelectorAll("[data-weights] input[type=range]")];
 
 function showShares() {
@@ -35,7 +37,7 @@ function showBudget() {
     button.setAttribute("aria-pressed", String(isIt));
   }
   const words = document.querySelector("[data-unit]");
-  if (words) words.textContent = unit === "minutes" ? "minutes of all people together" : unit;
+  if (words) words.textContent = unit === "minutes" ? t("minutes of all people together") : UNITS[unit] ?? unit;
   const told = document.querySelector(".says");
   if (told) told.hidden = unit !== "minutes" || !(minutes > 0);
   if (unit !== "minutes" || !(minutes > 0)) return;
@@ -46,14 +48,14 @@ function showBudget() {
   const nearest = sizes.reduce((a, b) => (Math.abs(b - minutes) < Math.abs(a - minutes) ? b : a));
   const bought = budgets[String(nearest)];
   showCount(n, (bought.n_sentences * minutes) / nearest);
-  document.querySelector("[data-minutes]").textContent = `${minutes} minutes`;
+  document.querySelector("[data-minutes]").textContent = tn("{n} minute", "{n} minutes", minutes);
   const nTest = document.querySelector("[data-n-test]");
   nTest.textContent = String(Math.round((bought.n_test * minutes) / nearest));
 }
 
 function showCount(node, n) {
   const rounded = n < 20 ? Math.round(n) : Math.round(n / 5) * 5;
-  node.textContent = `${rounded.toLocaleString("en")} ${rounded === 1 ? "sentence" : "sentences"}`;
+  node.textContent = tn("{n} sentence", "{n} sentences", rounded);
 }
 
 document.addEventListener("click", ({ target }) => {

@@ -1,4 +1,5 @@
 // Follows a round until it has ended or asks for labels, then shows the page of the result.
+import { t } from "./annotate/words.js";
 const card = document.querySelector("[data-round]");
 const words = card.querySelector("[data-words]");
 const bar = card.querySelector("[data-bar]");
@@ -7,6 +8,12 @@ const worker = document.querySelector("[data-worker]");
 const stages = [...card.querySelectorAll("[data-stage]")];
 const EVERY = 1500;
 let started = null;
+
+/** The name of a state as people read it. */
+function stateWords(name) {
+  const words = { queued: t("queued"), training: t("training"), scoring: t("scoring"), selecting: t("selecting"), labelling: t("labelling") };
+  return words[name] ?? name;
+}
 
 function timeLeft(progress) {
   if (!progress.n_total || !progress.n_done) return "";
@@ -17,7 +24,7 @@ function timeLeft(progress) {
   const pace = (progress.n_done - started.n) / (Date.now() - started.at);
   if (!(pace > 0)) return "";
   const seconds = (progress.n_total - progress.n_done) / pace / 1000;
-  return seconds < 90 ? `, about ${Math.ceil(seconds)} s left` : `, about ${Math.ceil(seconds / 60)} min left`;
+  return seconds < 90 ? t(", about {n} s left", { n: Math.ceil(seconds) }) : t(", about {n} min left", { n: Math.ceil(seconds / 60) });
 }
 
 function show(round) {
@@ -27,15 +34,15 @@ function show(round) {
     if (i === now) stage.setAttribute("aria-current", "step");
     else stage.removeAttribute("aria-current");
   });
-  state.textContent = round.state;
-  if (worker) worker.textContent = round.worker || "waiting";
+  state.textContent = stateWords(round.state);
+  if (worker) worker.textContent = round.worker || t("waiting");
   const progress = round.progress ?? {};
   if (round.state === "queued") {
-    words.textContent = "Waiting for a free worker.";
+    words.textContent = t("Waiting for a free worker.");
     return;
   }
-  const stage = progress.stage || round.state;
-  const count = progress.n_total ? `: ${progress.n_done} of ${progress.n_total}${timeLeft(progress)}` : "";
+  const stage = progress.stage || stateWords(round.state);
+  const count = progress.n_total ? `: ${progress.n_done} / ${progress.n_total}${timeLeft(progress)}` : "";
   words.textContent = `${stage[0].toUpperCase()}${stage.slice(1)}${count}.`;
   if (progress.n_total) {
     bar.max = progress.n_total;
@@ -54,7 +61,7 @@ async function ask() {
     if (!["queued", "training", "scoring", "selecting"].includes(round.state)) return location.reload();
     show(round);
   } catch {
-    words.textContent = "The server does not answer. Trying again.";
+    words.textContent = t("The server does not answer. Trying again.");
     wait = 3 * EVERY;
   }
   setTimeout(ask, wait);

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from annotation.accounts.access import find_token
 from annotation.accounts.log import filter_log, log_lines, log_of, plain_cell, record
-from annotation.accounts.selectors import find_token
 from annotation.accounts.services import (
     accept_invitation,
     change_role,

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.accounts.selectors import (
+from annotation.accounts.access import (
     find_invitation,
     members_of,
     open_invitations,

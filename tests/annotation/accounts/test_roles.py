@@ -65,6 +65,12 @@ PUT    projects/{project_id}/groups/{group_id}/           401      404       403
 DELETE projects/{project_id}/groups/{group_id}/           401      404       403     403   204   204
 GET    projects/{project_id}/team/                        401      404       403     200   200   200
 POST   projects/{project_id}/invitations/                 401      404       403     403   201   201
+GET    projects/{project_id}/webhooks/                    401      404       403     403   200   200
+POST   projects/{project_id}/webhooks/                    401      404       403     403   400   400
+PATCH  projects/{project_id}/webhooks/{webhook_id}/       401      404       403     403   200   200
+DELETE projects/{project_id}/webhooks/{webhook_id}/       401      404       403     403   204   204
+POST   projects/{project_id}/webhooks/{webhook_id}/test/  401      404       403     403   202   202
+GET    projects/{project_id}/webhooks/{webhook_id}/deliveries/  401 404 403 403 200 200
 GET    projects/{project_id}/rounds/                      401      404       403     200   200   200
 POST   projects/{project_id}/rounds/                      401      404       403     403   201   201
 GET    projects/{project_id}/rounds/defaults/             401      404       403     200   200   200
@@ -92,6 +98,7 @@ POST   projects/{project_id}/answers/{answer_id}/         401      404       403
 PUT    projects/{project_id}/sentences/{sentence_id}/pool/     401 404 403 200 200 200
 GET    projects/{project_id}/sentences/{sentence_id}/history/  401 404 403 200 200 200
 GET    projects/{project_id}/agreement/                   401      404       403     200   200   200
+POST   projects/{project_id}/agreement/                   401      404       403     202   202   202
 GET    projects/{project_id}/dashboard/                   401      404       403     200   200   200
 GET    projects/{project_id}/suggestion-bias/             401      404       403     200   200   200
 GET    projects/{project_id}/forecast/                    401      404       403     200   200   200
@@ -101,6 +108,9 @@ GET    projects/{project_id}/policy/                      401      404       403
 POST   projects/{project_id}/policy/                      401      404       403     403   400   400
 GET    projects/{project_id}/preview/                     401      404       403     200   200   200
 POST   projects/{project_id}/preview/                     401      404       403     403   409   409
+GET    projects/{project_id}/suspects/                    401      404       403     200   200   200
+POST   projects/{project_id}/suspects/                    401      404       403     400   400   400
+POST   projects/{project_id}/suspects/{number}/           401      404       403     400   400   400
 GET    projects/{project_id}/working-styles/              401      404       403     403   200   200
 POST   projects/{project_id}/working-styles/              401      404       403     403   400   400
 GET    projects/{project_id}/jobs/{job_id}/               401      404       403     200   200   200
@@ -183,6 +193,7 @@ def world():
         "membership_id": project.memberships.get(user=annotator).pk,
         "group_id": project.groups.create(name="readers").pk,
         "number": 1,
+        "webhook_id": project.webhooks.create(url="https://hooks.example.org/").pk,
         "sentence_id": lease["sentence"]["id"],
         "job_id": job.pk,
         "ask_id": lease["ask"]["id"],

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.accounts.second_step import (
+from annotation.accounts.authentication import (
     N_RECOVERY_CODES,
     PERIOD,
     has_second_step,

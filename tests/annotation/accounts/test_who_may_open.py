@@ -20,18 +20,20 @@ OPEN_TO_ALL = {"sign-in", "sign-in-link", "invitation", "theme", "language", "si
 OPEN_TO_ALL |= {"sign-in-code", "single-sign-on", "single-sign-on-back"}  # see test_sign_in_steps
 OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "second-step", "new-project"}
 OWN = {"end-token", "disconnect-sign-on"}  # of the person alone: see test_credentials
+OWN |= {"change-mail", "confirm-address"}  # see test_mails
 SERVER = {"people", "change-account", "server-log"}  # of admins alone: see test_credentials
 FOR_ANNOTATORS = "overview annotate standing"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
     " rounds round round-status dashboard-data adjudicate review inbox agreement advice team"
-    " studies study compute-insight"
+    " studies study compute-insight suspects"
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task end-task labels new-labels members"
     " change-member"
     " withdraw plan-round cancel-round retry-round round-defaults working-styles log"
     " delete-corpus delete-sentence delete-answers project-state group quota new-study"
+    " webhooks change-webhook"
 )
 ADMIN = "admin"
 FOR_ADMINS = "let-in"
@@ -44,7 +46,7 @@ NEEDED = {
 POSTED = set(
     "cancel-job delete-project end-task new-labels change-member withdraw let-in cancel-round"
     " retry-round compute-insight delete-corpus delete-sentence delete-answers"
-    " project-state quota".split()
+    " project-state quota change-webhook".split()
 )
 NO_PAGE = {"standing", "job-progress", "job-file", "round-status", "dashboard-data", "study"}
 RANKS = {Role.ANNOTATOR: 1, Role.CURATOR: 2, Role.OWNER: 3, ADMIN: 4}
@@ -80,6 +82,7 @@ def addresses(harbour, ada, django_user_model):
         "study_id": study.pk,
         "group_id": group.pk,
         "study_name": "replay",
+        "webhook_id": harbour.webhooks.create(url="https://hooks.example.org/").pk,
     }
     patterns = {
         pattern.name: pattern.pattern.converters for pattern in (*urlpatterns, *study_pages)

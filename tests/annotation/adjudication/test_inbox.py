@@ -6,12 +6,6 @@ import pytest
 from django.utils import timezone
 
 from annotation.adjudication.final import final_answers
-from annotation.adjudication.inbox import (
-    flags_of,
-    reopen_flag,
-    resolve_flag,
-    skipped_sentences,
-)
 from annotation.adjudication.review import (
     ReviewSums,
     answers_to_review,
@@ -19,6 +13,12 @@ from annotation.adjudication.review import (
     review_answer,
     review_queue,
     undo_review,
+)
+from annotation.adjudication.services import (
+    flags_of,
+    reopen_flag,
+    resolve_flag,
+    skipped_sentences,
 )
 from annotation.bridge import task_specs
 from annotation.errors import Conflict, InvalidInput

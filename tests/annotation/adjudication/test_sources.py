@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from annotation.adjudication.agreement import Score
 from annotation.adjudication.suggestion_bias import Compared, judge, measure_sources
+from annotation.jobs.insights import start_insight
+from annotation.jobs.worker import JobWorker
 from annotation.models import Annotation, Ask, Lease, Queue, Sentence, Submission, Suggestion
 from annotation.predictions.outside import put_suggestions
 from annotation.queue.suggestions import BLIND_ONE_IN
@@ -119,6 +121,8 @@ def test_a_source_that_hurts_is_said_to_hurt_on_the_page_and_by_rest(filled, tas
             filled, sentence, people[0], b, seconds=10.0 - 3.0 * is_blind,
             is_blind=is_blind, counts=None if is_blind else seen,
         )  # fmt: skip
+    start_insight(project=filled, name="agreement", settings={}, created_by=people[0])
+    JobWorker().run_all()
     client.force_login(people[0])
     page = client.get(f"/projects/{filled.pk}/agreement/").content.decode()
     assert '<span class="badge bad">hurts</span>' in page

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotation.adjudication.vote_weights import MISSING, Cell, dawid_skene, estimate_weights
+from annotation.adjudication.people import MISSING, Cell, dawid_skene, estimate_weights
 
 LABELS = ("delay", "arrival", "storm")
 

@@ -9,7 +9,7 @@ import pytest
 from annotation.bridge import task_specs
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
-from annotation.corpora.services import delete_sentences
+from annotation.erasure.services import delete_sentences
 from annotation.errors import Refused
 from annotation.models import Ask, Gold, Sentence
 from annotation.projects.selectors import task_progress

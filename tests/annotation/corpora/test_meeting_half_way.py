@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.report import ImportChoices, ImportRefused
-from annotation.corpora.services import delete_corpus
+from annotation.erasure.services import delete_corpus
 from annotation.errors import Conflict, Refused
 from annotation.models import (
     Annotation,

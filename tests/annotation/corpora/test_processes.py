@@ -25,9 +25,10 @@ name = "tree"
 kind = "tree"
 labels = []
 """
-MIGRATE = (
-    "import django; django.setup(); from annotation.management.server import migrate; migrate()"
-)
+MIGRATE = """
+import django; django.setup()
+from annotation.management.commands.serve import migrate; migrate()
+"""
 IMPORT_AND_TELL = """
 import sys, django
 django.setup()

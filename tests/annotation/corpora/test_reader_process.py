@@ -12,10 +12,10 @@ from annotation.corpora.reader_process import ReadingLimits
 from annotation.corpora.uploads import Upload
 from annotation.errors import Refused
 from annotation.formats.brat_standoff import BadLine, read_standoff, still_valid
-from annotation.formats.catalogue import get_format
+from annotation.formats.format import get_format
 from annotation.formats.records import FormatError, ReadOptions
 from annotation.models import Gold, Sentence
-from annotation.web.unstorable_text import read_json, unusable_label
+from annotation.web.security import read_json, unusable_label
 from tests.annotation.corpora.test_imports import CONLLU
 
 apart = pytest.mark.apart

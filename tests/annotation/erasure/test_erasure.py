@@ -15,11 +15,17 @@ from hypothesis import strategies as st
 
 from annotation.adjudication.final import final_answers
 from annotation.adjudication.services import settle_agreed
-from annotation.archive.bulk import forget_deleted
+from annotation.archive.tables import forget_deleted
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
-from annotation.corpora.services import delete_corpus, delete_sentences
-from annotation.erasure.services import anonymise, delete_answers, erase, set_active
+from annotation.erasure.services import (
+    anonymise,
+    delete_answers,
+    delete_corpus,
+    delete_sentences,
+    erase,
+    set_active,
+)
 from annotation.errors import Conflict
 from annotation.jobs.services import enqueue_job
 from annotation.models import (

@@ -152,3 +152,15 @@ def test_a_column_that_the_header_lacks_is_refused_and_not_dropped():
     ]
     with pytest.raises(CannotWrite, match="has y, but the table begun with the columns"):
         write("csv", records)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1 234", "-- no", "@home"])
+def test_a_sheet_runs_no_text_as_a_formula_and_csv_leaves_it_as_it_is(text):
+    record = ExportRecord(SentenceRecord([text], text, [[0, len(text)]], "k"))
+    assert f",'{text}," in write("spreadsheet", [record]).decode()
+    assert f",{text}," in write("csv", [record]).decode()
+
+
+def test_a_sheet_says_that_it_is_utf8():
+    record = ExportRecord(SentenceRecord(["é"], "é", [[0, 1]], "k"))
+    assert write("spreadsheet", [record]).decode().startswith("\ufeffid,document,text")

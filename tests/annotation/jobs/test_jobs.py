@@ -10,7 +10,7 @@ from annotation.corpora.jobs import export_file, start_export, start_import
 from annotation.corpora.uploads import find_upload, keep_upload, safe_file_name
 from annotation.errors import Conflict, NotFound, Refused
 from annotation.jobs import services
-from annotation.jobs.selectors import alive_workers, get_job, jobs_of
+from annotation.jobs.services import alive_workers, get_job, jobs_of
 from annotation.jobs.worker import own_device, run_job
 from annotation.models import Job, Sentence
 from tests.annotation.corpora.test_imports import CONLLU, load

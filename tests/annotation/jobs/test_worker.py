@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from annotation.errors import Conflict
 from annotation.jobs import services
-from annotation.jobs.selectors import alive_workers
-from annotation.jobs.services import enqueue_job
+from annotation.jobs.services import alive_workers, enqueue_job
 from annotation.jobs.worker import JobWorker
 from annotation.models import Worker
 

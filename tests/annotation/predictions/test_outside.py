@@ -9,10 +9,9 @@ from rest_framework.test import APIClient
 
 from annotation.errors import Refused
 from annotation.models import Sentence, Suggestion
-from annotation.predictions import chat
-from annotation.predictions.chat import Endpoint
-from annotation.predictions.sources import ask_source
+from annotation.predictions.sources import ask_source, find_endpoint
 from annotation.queue.suggestions import shown_suggestions
+from annotation.web import outbound
 from tests.annotation.rounds.conftest import import_demo
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +98,7 @@ def test_good_answers_become_suggestions_and_bad_ones_are_dropped_and_counted(
 
 
 def test_endless_and_slow_answers_are_cut(filled, task, endpoint, monkeypatch):
-    monkeypatch.setattr(chat, "MAX_ANSWER", 50_000)
+    monkeypatch.setattr(outbound, "MAX_ANSWER", 50_000)
     hold = threading.Event()
     endpoint.answers = [
         (200, lambda out: out.write(b" " * 200_000), {}),
@@ -114,21 +113,21 @@ def test_endless_and_slow_answers_are_cut(filled, task, endpoint, monkeypatch):
 def test_only_listed_addresses_are_asked_and_names_may_not_lead_inside(settings, monkeypatch):
     settings.SUGGESTION_SOURCES = ["http://models.example/v1", "http://gpu.lan/v1=10.0.0.0/8"]
     with pytest.raises(Refused, match="TANDEM_SUGGESTION_SOURCES"):
-        Endpoint.find("http://169.254.169.254/v1")
+        find_endpoint("http://169.254.169.254/v1")
 
     def leads_to(address):
         rows = [(2, 1, 6, "", (address, 80))]
-        monkeypatch.setattr(chat.socket, "getaddrinfo", lambda *_, **__: rows)
+        monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda *_, **__: rows)
 
     for inside in ("127.0.0.1", "10.0.0.7", "169.254.169.254"):
         leads_to(inside)
         with pytest.raises(Refused, match="not allowed"):
-            Endpoint.find("http://models.example/v1").address()
+            find_endpoint("http://models.example/v1").address()
     leads_to("10.0.0.7")
-    assert Endpoint.find("http://gpu.lan/v1").address() == "10.0.0.7"
+    assert find_endpoint("http://gpu.lan/v1").address() == "10.0.0.7"
     leads_to("192.168.0.7")
     with pytest.raises(Refused, match="not allowed"):
-        Endpoint.find("http://gpu.lan/v1").address()
+        find_endpoint("http://gpu.lan/v1").address()
 
 
 def test_sources_stand_side_by_side_and_the_one_shown_is_named(filled, task, people):

@@ -11,14 +11,13 @@ from django.utils import timezone
 
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.jobs import export_file
-from annotation.formats.catalogue import formats, get_format
+from annotation.formats.format import formats, get_format
 from annotation.jobs.worker import JobWorker
 from annotation.models import Annotation, Job, Sentence, Suggestion
 from annotation.predictions import services
 from annotation.predictions.model_files import write_model
-from annotation.predictions.pieces import Pieces
 from annotation.predictions.predictor import Predictor
-from annotation.predictions.services import start_prediction
+from annotation.predictions.services import Pieces, start_prediction
 from annotation.projects.labels import update_label
 from annotation.projects.tasks import rename_task
 from config.home import home
@@ -111,7 +110,7 @@ def test_a_killed_prediction_goes_on_with_the_pieces_that_are_missing(
     monkeypatch,
 ):
     monkeypatch.setattr(services, "SIZE", 10)
-    monkeypatch.setattr("annotation.predictions.pieces.SIZE", 10)
+    monkeypatch.setattr("annotation.predictions.services.SIZE", 10)
     job = start_prediction(project=trained, created_by=people[0], format="jsonl")
     saved = Pieces.save
 
@@ -195,7 +194,7 @@ def test_a_file_that_is_not_in_the_project_is_predicted(trained, tmp_path):
 
 def test_memory_stays_flat_over_many_sentences(trained, tmp_path, monkeypatch):
     monkeypatch.setattr(services, "SIZE", 500)
-    monkeypatch.setattr("annotation.predictions.pieces.SIZE", 500)
+    monkeypatch.setattr("annotation.predictions.services.SIZE", 500)
     lines = "\n".join(f"book flight number {n} to Oslo" for n in range(4_000))
 
     def peak(n):

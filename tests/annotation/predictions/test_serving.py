@@ -11,7 +11,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.accounts.services import create_token
-from annotation.predictions.server import Models, _handler
+from annotation.predictions.predictor import Models, _handler
 from config.home import home
 
 pytestmark = pytest.mark.django_db

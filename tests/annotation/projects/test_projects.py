@@ -3,9 +3,10 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.errors import Conflict, InvalidInput
+from annotation.errors import Conflict, InvalidInput, Refused
 from annotation.models import Label, Project, Role, Task
 from annotation.projects.labels import add_labels
+from annotation.projects.selectors import find_project
 from annotation.projects.services import (
     add_task,
     create_project,
@@ -183,9 +184,21 @@ def test_a_project_is_stored_as_described(project, ada):
     ]
 
 
-def test_a_name_is_used_once(project):
+def test_a_command_uses_a_name_once(project):
     with pytest.raises(Conflict, match="a project 'Harbour' already"):
         create_project(spec={"name": "Harbour", "tasks": TASKS})
+
+
+def test_nobody_learns_the_names_of_projects_of_others(project, django_user_model):
+    olga, bo = (django_user_model.objects.create_user(name) for name in ("olga", "bo"))
+    mine = create_project(spec={"name": "Harbour", "tasks": TASKS}, owner=olga)
+    with pytest.raises(Conflict, match="a project 'Harbour' already"):
+        create_project(spec={"name": "Harbour", "tasks": TASKS}, owner=olga)
+    other = create_project(spec={"name": "Quay", "tasks": TASKS}, owner=bo)
+    update_project(project=other, changes={"name": "Harbour"}, actor=bo)
+    with pytest.raises(Refused, match=rf"Several projects .* number .*{mine.pk} \(of olga\)"):
+        find_project("Harbour")
+    assert find_project(str(other.pk)) == other
 
 
 def test_labels_added_later_continue_colours_and_keys(project):

@@ -6,7 +6,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Ask, Corpus, Gold, Sentence
 from annotation.projects.services import create_project
 from annotation.queue.asks import ask_everything
-from annotation.queue.hints import hints_for
+from annotation.queue.suggestions import hints_for
 
 TASKS = [
     {"name": "slots", "kind": "spans", "labels": ["from", "to"]},

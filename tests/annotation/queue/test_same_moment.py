@@ -80,7 +80,9 @@ def test_one_decision_flag_label_task_and_project(desk):
     assert Flag.objects.count() == 1
     assert Gold.objects.filter(task=task).get().version == N
     assert Label.objects.filter(task=task, name__in=["x", "y"]).count() == 2
-    outcomes = at_once(lambda i: create_project(spec={"name": "New", "tasks": [TASK]}))
+    owner = desk.person("owner")
+    spec = {"name": "New", "tasks": [TASK]}
+    outcomes = at_once(lambda i: create_project(spec=spec, owner=owner))
     assert faults(outcomes) == []
     assert Project.objects.filter(name="New").count() == 1
     outcomes = at_once(lambda i: add_task(project=project, task=TASK))

@@ -2,7 +2,6 @@
 
 import io
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from django.core.management import CommandError, call_command
 
 from annotation.errors import Conflict, InvalidInput
 from annotation.models import Round
-from annotation.rounds import forms
 from annotation.rounds.forms import RoundForm, initial_of
 from annotation.rounds.selectors import plan_round
 from annotation.rounds.services import launch_round, repeat_round, set_default_settings
@@ -21,9 +19,8 @@ from annotation.rounds.settings import (
     read_settings,
     shown_settings,
 )
-from annotation.web.settings_fields import settings_message
 from mtl_engine.active_learning.settings import ActiveLearningSettings
-from mtl_engine.settings import read_assignments, setting, settings_fields, settings_table
+from mtl_engine.settings import settings_fields, settings_table
 from tests.annotation.rounds.conftest import TINY, import_demo
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -114,37 +111,6 @@ def test_rest_describes_every_setting_with_its_choices_and_bounds():
     launch = described["paths"]["/api/projects/{project_id}/rounds/"]["post"]
     schema = launch["requestBody"]["content"]["application/json"]["schema"]
     assert schema == {"$ref": "#/components/schemas/RoundSettingsRequest"}
-
-
-@dataclass(frozen=True)
-class WithThrowaway(RoundSettings):
-    """The settings of a round, and one more."""
-
-    loudness: int = setting(
-        3, title="Loudness", help="Of nothing.", section="evaluation", low=1, high=11
-    )
-
-
-def test_a_setting_that_is_added_in_one_place_is_everywhere(project, monkeypatch):
-    monkeypatch.setattr(forms, "RoundSettings", WithThrowaway)
-    form = RoundForm(project=project)
-    shown = [one for part in form.sections() for one in part.settings]
-    (loudness,) = [one for one in shown if one.about.name == "loudness"]
-    assert (loudness.look, loudness.field.label, loudness.field.help_text) == (
-        "number",
-        "Loudness",
-        "Of nothing.",
-    )
-    sent = posted({**default_settings(project).to_dict(), "loudness": 5}, project)
-    filled = RoundForm(sent, project=project)
-    assert filled.is_valid()
-    assert filled.values()["loudness"] == 5
-    message = settings_message(WithThrowaway, "WithThrowawayMessage")
-    assert message.read({"loudness": 7}, is_partial=True) == {"loudness": 7}
-    with pytest.raises(InvalidInput, match="12 is not a whole number from 1 to 11"):
-        message.read({"loudness": 12}, is_partial=True)
-    assert read_assignments(WithThrowaway, ["loudness=4"]) == {"loudness": 4}
-    assert "| `loudness` | 3 | 1 to 11 | Loudness. Of nothing. |" in settings_table(WithThrowaway)
 
 
 def test_a_study_with_default_settings_simulates_the_product():

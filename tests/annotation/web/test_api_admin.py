@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from annotation.jobs.worker import JobWorker
 from annotation.models import Annotation, Gold, GoldVersion, Membership, Role, Sentence
 
 pytestmark = pytest.mark.django_db
@@ -153,6 +154,8 @@ def disputed(api, project_id, owner):
 
 
 def test_disputes_come_with_their_differences_and_are_decided(api, project_id, disputed):
+    disputed.project.hides_names = False
+    disputed.project.save()
     listed = api.get(f"/api/projects/{project_id}/adjudication/").json()
     assert listed["total"] == 1
     assert listed["results"][0]["tasks"] == ["Entities"]
@@ -189,7 +192,35 @@ def test_what_people_agree_on_becomes_gold_by_itself(project_id, disputed):
 
 
 def test_agreement_is_reported_per_task(api, project_id, disputed):
-    report = api.get(f"/api/projects/{project_id}/agreement/").json()["tasks"]
+    address = f"/api/projects/{project_id}/agreement/"
+    before = api.get(address).json()
+    assert before == {"tasks": {}, "computed_at": None, "is_current": False}
+    assert api.post(address).status_code == 202
+    JobWorker().run_all()
+    stored = api.get(address).json()
+    assert stored["is_current"]
+    report = stored["tasks"]
     assert report["Topic"]["scores"]["accuracy"]["value"] == 1
     assert report["Entities"]["scores"]["f1"]["value"] == pytest.approx(2 / 3)
     assert "Nobody has answered" in report["Links"]["reason"]
+
+
+def test_a_case_names_nobody_by_rest_until_it_is_decided(api, project_id, disputed):
+    sentence = api.get(f"/api/projects/{project_id}/adjudication/").json()["results"][0]["sentence"]
+    address = f"/api/projects/{project_id}/adjudication/{sentence}/"
+    people = set(Annotation.objects.values_list("author__username", flat=True))
+    case = api.get(address).json()
+    assert case["is_blind"]
+    named = {name for task in case["tasks"] for name in task["answers"]}
+    named |= {
+        name for task in case["tasks"] for row in task["differences"] for name in row["people"]
+    }
+    assert named == {"Person A", "Person B"}
+    assert not named & people
+    answers = {task["task"]: next(iter(task["answers"].values())) for task in case["tasks"]}
+    assert (
+        api.post(address, {"answers": answers}, content_type="application/json").status_code == 200
+    )
+    case = api.get(address).json()
+    assert not case["is_blind"]
+    assert {name for task in case["tasks"] for name in task["answers"]} <= people

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client as Browser
 from django.utils import timezone
 
-from annotation.accounts.selectors import find_token
+from annotation.accounts.access import find_token
 from annotation.accounts.services import create_token
 from annotation.models import ApiToken
 from tests.annotation.web.conftest import Caller, token_for

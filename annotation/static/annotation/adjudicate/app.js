@@ -2,6 +2,7 @@
 import "../annotate/sentence/element.js";
 import { CaseCard } from "./case_card.js";
 import { editingPage, GoldEditor } from "./gold_editor.js";
+import { t } from "../annotate/words.js";
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const { sentence, tasks } = read("shown");
@@ -68,16 +69,16 @@ function showCards() {
 }
 
 function whereEdited(card, editor) {
-  if (editor === card.editor) return "Edited here; saved as gold with the rest.";
-  return `Edited with ${editor.wanted.at(-1)}, below.`;
+  if (editor === card.editor) return t("Edited here; saved as gold with the rest.");
+  return t("Edited with {task}, below.", { task: editor.wanted.at(-1) });
 }
 
 function showCount() {
   const open = [...cards.values()].filter(({ name }) => !editors.has(name));
   const choices = open.flatMap(({ chosen }) => [...chosen.values()]);
   const decided = choices.filter((choice) => choice !== undefined).length;
-  const parts = choices.length ? [`${decided} of ${choices.length} decided`] : [];
-  if (editors.size) parts.push(`${[...editors.keys()].join(", ")} edited`);
+  const parts = choices.length ? [t("{n} of {all} decided", { n: decided, all: choices.length })] : [];
+  if (editors.size) parts.push(t("{tasks} edited", { tasks: [...editors.keys()].join(", ") }));
   count.textContent = parts.join(" · ");
 }
 

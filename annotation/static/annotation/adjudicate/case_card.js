@@ -11,6 +11,7 @@ import {
   itemWords,
   majorityOf,
 } from "./choices.js";
+import { t } from "../annotate/words.js";
 
 export class CaseCard {
   /** task: a case of the server; on: {edit(card), back(card), change()}. */
@@ -92,7 +93,7 @@ export class CaseCard {
     const choices = element("div", { class: "verdicts" });
     const isOne = isOneOf(task);
     for (const difference of group.differences) {
-      const words = isOne ? itemWords(task, difference.item, tokens) : "keep it";
+      const words = isOne ? itemWords(task, difference.item, tokens) : t("keep it");
       choices.append(
         this.#option(group.key, task.differences.indexOf(difference), words, difference.people),
       );
@@ -100,7 +101,7 @@ export class CaseCard {
     if (!isOne) {
       const [{ people }] = group.differences;
       const others = Object.keys(task.answers).filter((person) => !people.includes(person));
-      choices.append(this.#option(group.key, "none", "not there", others));
+      choices.append(this.#option(group.key, "none", t("not there"), others));
     }
     const title = element("legend", {}, groupTitle(task, group, tokens));
     return element("fieldset", { class: "decision" }, title, choices);

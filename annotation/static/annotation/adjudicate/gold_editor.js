@@ -14,6 +14,7 @@ import { OwnKeys, showKeys } from "../annotate/page/own_keys.js";
 import { Stage } from "../annotate/page/stage.js";
 import { TaskList } from "../annotate/page/task_list.js";
 import { openStorage, PageMemory } from "../annotate/sync/journal.js";
+import { t } from "../annotate/words.js";
 
 const ALL_SHOWN = { key: "", apply: (items) => items };
 const NOT_HERE = () => false;
@@ -117,8 +118,8 @@ export class GoldEditor {
 
   #build() {
     const clicks = editingClicks(this.editor, () => this.focusCursor());
-    const bars = element("section", { class: "task-bars", "aria-label": "Tasks and labels" });
-    const detail = element("section", { class: "card detail", "aria-label": "Selected" });
+    const bars = element("section", { class: "task-bars", "aria-label": t("Tasks and labels") });
+    const detail = element("section", { class: "card detail", "aria-label": t("Selected") });
     const message = element("p", { class: "small muted message" });
     const live = element("p", { class: "visually-hidden", role: "status" });
     this.sentence = element("tandem-sentence");

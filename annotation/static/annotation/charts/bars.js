@@ -1,12 +1,13 @@
 // Shares of labels: what was chosen against what chance brings.
 import { asShare, chart, element, scale } from "./svg.js";
+import { t } from "../annotate/words.js";
 
 const WIDTH = 400; // as the curves: one size of type
 const ROW = 34;
 
 export function driftBars(labels) {
   const height = labels.length * ROW + 8;
-  const svg = chart(WIDTH, height, "Label shares of chosen and random sentences");
+  const svg = chart(WIDTH, height, t("Label shares of chosen and random sentences"));
   const most = Math.max(...labels.flatMap((l) => [l.chosen, l.random]), 0.01);
   const width = scale([0, most], [0, 190]);
   labels.forEach((label, i) => {

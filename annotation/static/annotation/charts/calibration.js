@@ -1,12 +1,13 @@
 // Confidence against accuracy on the test slice: on the diagonal a model is as sure as it is right.
 import { asShare, chart, element, line, scale, titled, xAxis, yAxis } from "./svg.js";
+import { t, tn } from "../annotate/words.js";
 
 const [WIDTH, HEIGHT] = [400, 320];
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 384, 16, 280];
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
 export function calibrationPlot(task, data) {
-  const svg = chart(WIDTH, HEIGHT, `Calibration of ${task}`);
+  const svg = chart(WIDTH, HEIGHT, t("Calibration of {task}", { task }));
   const x = scale([0, 1], [LEFT, RIGHT]);
   const y = scale([0, 1], [BOTTOM, TOP]);
   yAxis(svg, y, TICKS, { left: LEFT, right: RIGHT });
@@ -14,8 +15,8 @@ export function calibrationPlot(task, data) {
   xAxis(svg, x, TICKS, { bottom: BOTTOM, format: asShare });
   svg.append(
     line([[x(0), y(0)], [x(1), y(1)]], "diagonal"),
-    element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, "confidence →"),
-    element("text", { x: LEFT, y: TOP - 4, class: "tick" }, "↑ accuracy"),
+    element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, t("confidence →")),
+    element("text", { x: LEFT, y: TOP - 4, class: "tick" }, t("↑ accuracy")),
   );
   drawBins(svg, data.raw.bins, x, y, "control");
   if (data.temperature) drawBins(svg, data.scaled.bins, x, y, "chosen");
@@ -34,7 +35,7 @@ function drawBins(svg, bins, x, y, kind) {
   svg.append(line(bins.map(([c, a]) => [x(c), y(a)]), `series ${kind}`));
   for (const [confidence, accuracy, n] of bins) {
     const mark = element("circle", { cx: x(confidence), cy: y(accuracy), r: 4, class: `mark ${kind}` });
-    svg.append(titled(mark, `confidence ${asShare(confidence)}, accuracy ${asShare(accuracy)}, ${n} sentences`));
+    svg.append(titled(mark, t("confidence {sure}, accuracy {right}, {n} sentences", { sure: asShare(confidence), right: asShare(accuracy), n })));
   }
 }
 
@@ -47,11 +48,19 @@ export function calibrationRows(data) {
 /** How sure against how right, in words that say what the picture shows. */
 export function calibrationWords(data) {
   const raw = gap(data.raw.bins);
-  const off = Math.abs(raw) < 1 ? "As sure as it is right" : `${raw > 0 ? "Overconfident" : "Underconfident"} by ${points(raw)}`;
+  const off = Math.abs(raw) < 1
+    ? t("As sure as it is right")
+    : raw > 0
+      ? t("Overconfident by {points}", { points: points(raw) })
+      : t("Underconfident by {points}", { points: points(raw) });
   if (!data.temperature) return `${off}.`;
   const scaled = gap(data.scaled.bins);
-  const left = Math.abs(scaled) < 1 ? "within 1 point" : `${points(scaled)} ${scaled > 0 ? "too sure" : "too unsure"}`;
-  return `${off}; corrected (temperature ${data.temperature.toFixed(2)}) to ${left}.`;
+  const left = Math.abs(scaled) < 1
+    ? t("within 1 point")
+    : scaled > 0
+      ? t("{points} too sure", { points: points(scaled) })
+      : t("{points} too unsure", { points: points(scaled) });
+  return t("{off}; corrected (temperature {t}) to {left}.", { off, left, t: data.temperature.toFixed(2) });
 }
 
 export function mostInBin(data) {
@@ -66,5 +75,5 @@ function gap(bins) {
 
 function points(value) {
   const n = Math.round(Math.abs(value));
-  return `${n} ${n === 1 ? "point" : "points"}`;
+  return tn("{n} point", "{n} points", n);
 }

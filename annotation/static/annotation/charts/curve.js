@@ -1,5 +1,6 @@
 // A learning curve: scores over labelled sentences, their intervals, the control, target, forecast.
 import { asShare, band, chart, element, line, scale, ticks, titled, xAxis, yAxis } from "./svg.js";
+import { t, tn } from "../annotate/words.js";
 
 const [WIDTH, HEIGHT] = [400, 250];
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 380, 16, 220];
@@ -43,7 +44,7 @@ export function learningCurve(data, height = spanOf(data)) {
 function drawTarget(svg, y, target) {
   svg.append(
     element("line", { x1: LEFT, x2: RIGHT, y1: y(target), y2: y(target), class: "target" }),
-    element("text", { x: LEFT + 2, y: y(target) - 5, class: "target-text" }, `target ${asShare(target)}`),
+    element("text", { x: LEFT + 2, y: y(target) - 5, class: "target-text" }, t("target {score}", { score: asShare(target) })),
   );
 }
 
@@ -61,8 +62,8 @@ function drawSeries(svg, points, x, y, kind) {
   svg.append(line(points.map((p) => [x(p.n), y(p.score)]), `series ${kind}`));
   for (const p of points) {
     const mark = element("circle", { cx: x(p.n), cy: y(p.score), r: 4, class: `mark ${kind}` });
-    const interval = p.low === null ? "" : ` (${asShare(p.low)} to ${asShare(p.high)})`;
-    svg.append(titled(mark, `round ${p.round}: ${asShare(p.score)}${interval} on ${p.n} sentences`));
+    const interval = p.low === null ? "" : ` (${asShare(p.low)}–${asShare(p.high)})`;
+    svg.append(titled(mark, t("round {round}: {score} on {n} sentences", { round: p.round, score: asShare(p.score) + interval, n: p.n })));
   }
   if (kind === "chosen") {
     const last = points[points.length - 1];
@@ -78,7 +79,11 @@ function drawForecast(svg, points, x, y) {
 
 function describe(data) {
   const last = data.chosen[data.chosen.length - 1];
-  return `${data.task}: ${data.metric} ${asShare(last.score)} after ${data.chosen.length} ${data.chosen.length === 1 ? "round" : "rounds"}`;
+  return tn("{task}: {metric} {score} after {n} round", "{task}: {metric} {score} after {n} rounds", data.chosen.length, {
+    task: data.task,
+    metric: data.metric,
+    score: asShare(last.score),
+  });
 }
 
 export function curveRows(data) {

@@ -4,6 +4,7 @@ import { calibrationPlot, calibrationRows, calibrationWords, mostInBin } from ".
 import { curveRows, learningCurve, spanOf } from "./curve.js";
 import { downloadButtons } from "./download.js";
 import { poolMap, poolRows } from "./scatter.js";
+import { t } from "../annotate/words.js";
 
 const board = document.querySelector("[data-dashboard]");
 
@@ -42,10 +43,10 @@ function showCurves(curves) {
 
 /** Name only what is drawn. */
 function showLegend(legend, curves) {
-  const words = { "": "chosen, 95 % interval" };
-  if (curves.some((curve) => curve.control.length)) words.control = "random control";
-  if (curves.some((curve) => (curve.forecast?.curve ?? []).length > 1)) words.forecast = "forecast";
-  if (curves.some((curve) => curve.target !== null)) words.target = "target";
+  const words = { "": t("chosen, 95 % interval") };
+  if (curves.some((curve) => curve.control.length)) words.control = t("random control");
+  if (curves.some((curve) => (curve.forecast?.curve ?? []).length > 1)) words.forecast = t("forecast");
+  if (curves.some((curve) => curve.target !== null)) words.target = t("target");
   legend.replaceChildren(...Object.entries(words).map(([name, text]) => make("span", name, text)));
 }
 
@@ -66,7 +67,7 @@ function choosers(tasks) {
   const box = make("div", "row small");
   const selects = [0, Math.min(1, tasks.length - 1)].map((chosen, i) => {
     const select = make("select");
-    const label = make("label", "row small", i ? "upwards" : "across");
+    const label = make("label", "row small", i ? t("upwards") : t("across"));
     tasks.forEach((task, j) => {
       const option = make("option", "", task);
       option.value = j;
@@ -86,15 +87,15 @@ function showCalibration(byTask) {
   if (!tasks.length) return card.remove();
   const body = card.querySelector("[data-body]");
   const select = make("select");
-  select.setAttribute("aria-label", "task");
+  select.setAttribute("aria-label", t("task"));
   for (const task of tasks) select.append(make("option", "", task));
   const words = make("p", "small muted");
   const legend = make("p", "legend");
   const draw = () => {
     const data = byTask[select.value];
-    words.textContent = `${calibrationWords(data)} Columns: sentences per bin, at most ${mostInBin(data)}.`;
-    const names = [["control", "as it comes out of the model"]];
-    if (data.temperature) names.push(["", "corrected"]);
+    words.textContent = `${calibrationWords(data)} ${t("Columns: sentences per bin, at most {n}.", { n: mostInBin(data) })}`;
+    const names = [["control", t("as it comes out of the model")]];
+    if (data.temperature) names.push(["", t("corrected")]);
     legend.replaceChildren(...names.map(([name, text]) => make("span", name, text)));
     body.replaceChildren(select, calibrationPlot(select.value, data), legend, words);
   };
@@ -131,7 +132,7 @@ async function show() {
     status.remove();
     board.dataset.ready = "yes";
   } catch (error) {
-    status.textContent = `The charts could not be loaded: ${error.message}. Reload the page to try again.`;
+    status.textContent = t("The charts could not be loaded: {error}. Reload the page to try again.", { error: error.message });
   }
 }
 

@@ -1,5 +1,6 @@
 // A chart as a PNG with its colours, its numbers as CSV; nothing leaves the browser.
 // Styles that SVG also takes as attributes: the content security policy refuses style attributes.
+import { t } from "../annotate/words.js";
 const STYLED = [
   "fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight",
   "text-anchor", "opacity", "fill-opacity",
@@ -8,8 +9,8 @@ const STYLED = [
 export function downloadButtons(name, svgs, rows) {
   const box = document.createElement("span");
   box.className = "downloads";
-  box.append(button("PNG", `${name} as a picture`, () => savePng(name, svgs())));
-  box.append(button("CSV", `${name} as a table`, () => saveCsv(name, rows())));
+  box.append(button("PNG", t("{name} as a picture", { name }), () => savePng(name, svgs())));
+  box.append(button("CSV", t("{name} as a table", { name }), () => saveCsv(name, rows())));
   return box;
 }
 

@@ -1,12 +1,13 @@
 // The pool in confidence space, two tasks at a time; left and low is asked first.
 import { asShare, chart, element, line, scale, ticks, titled, xAxis, yAxis } from "./svg.js";
+import { t } from "../annotate/words.js";
 
 const [WIDTH, HEIGHT] = [420, 340];
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 404, 16, 300];
 const LOWEST = [0.95, 0.9, 0.8, 0.6, 0.4, 0.2, 0]; // where an axis may begin
 
 export function poolMap(pool, first, second, sentences) {
-  const svg = chart(WIDTH, HEIGHT, `Confidence in ${pool.tasks[first]} against ${pool.tasks[second]}`);
+  const svg = chart(WIDTH, HEIGHT, t("Confidence in {a} against {b}", { a: pool.tasks[first], b: pool.tasks[second] }));
   svg.setAttribute("role", "group"); // its marks are links
   const shown = pool.points.filter((p) => p.confidence[first] !== null && p.confidence[second] !== null);
   const places = shown.map((p) => ({ ...p, x: p.confidence[first], y: p.confidence[second] }));
@@ -16,8 +17,8 @@ export function poolMap(pool, first, second, sentences) {
   yAxis(svg, y, ticks(low, 1), { left: LEFT, right: RIGHT });
   xAxis(svg, x, ticks(left, 1), { bottom: BOTTOM, format: asShare });
   svg.append(
-    element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, `confidence, ${pool.tasks[first]} →`),
-    element("text", { x: LEFT, y: TOP - 4, class: "tick" }, `↑ confidence, ${pool.tasks[second]}`),
+    element("text", { x: RIGHT, y: BOTTOM + 32, class: "tick end" }, `${t("confidence")}, ${pool.tasks[first]} →`),
+    element("text", { x: LEFT, y: TOP - 4, class: "tick" }, `↑ ${t("confidence")}, ${pool.tasks[second]}`),
   );
   drawFrontier(svg, places, x, y);
   for (const kind of ["pool", "random", "chosen"]) {

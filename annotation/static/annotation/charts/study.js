@@ -1,5 +1,6 @@
 // Curves of a study: a metric a card, in it a panel for each combination of what varies.
 import { asShare, chart, element, line, scale, ticks, titled, xAxis, yAxis } from "./svg.js";
+import { t } from "../annotate/words.js";
 
 const [WIDTH, HEIGHT] = [260, 170];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 252, 8, 146];
@@ -10,7 +11,7 @@ const { across, baseline, metrics } = JSON.parse(document.getElementById("curves
 /** The curve of one group among all others; every single run is inside the scale. */
 function panel(group, groups) {
   const last = group.points.at(-1);
-  const svg = chart(WIDTH, HEIGHT, `${group.name}: ${asShare(last.score)} at ${across} ${Math.round(last.n)}`);
+  const svg = chart(WIDTH, HEIGHT, `${group.name}: ${asShare(last.score)}, ${across} ${Math.round(last.n)}`);
   const points = groups.flatMap((other) => other.points);
   const steps = range(points.map((p) => p.n));
   const scores = range(points.flatMap((p) => p.runs));
@@ -37,7 +38,7 @@ function placed({ points }, x, y) {
 
 function dots({ n, score, runs }, x, y) {
   return runs.map((run) =>
-    titled(element("circle", { cx: x(n), cy: y(run), r: 2, class: "point chosen" }), `${asShare(run)}, mean ${asShare(score)}`),
+    titled(element("circle", { cx: x(n), cy: y(run), r: 2, class: "point chosen" }), t("{score}, mean {mean}", { score: asShare(run), mean: asShare(score) })),
   );
 }
 
@@ -55,7 +56,7 @@ function card(metric, groups, isOpen) {
   box.className = "card";
   box.open = isOpen;
   const summary = document.createElement("summary");
-  summary.textContent = `${metric} by ${across}`;
+  summary.textContent = t("{metric} by {unit}", { metric, unit: across });
   const panels = document.createElement("div");
   panels.className = "body panels";
   panels.append(...groups.map((group) => figure(group, groups)));

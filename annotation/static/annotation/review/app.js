@@ -5,6 +5,7 @@ import { suggestedItems } from "../annotate/model/suggestions.js";
 import "../annotate/sentence/element.js";
 import { editingPage, GoldEditor } from "../adjudicate/gold_editor.js";
 import { inWords, unitsOf } from "./words.js";
+import { t } from "../annotate/words.js";
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const { sentence, tasks, answers, suggestions } = read("shown");
@@ -17,8 +18,8 @@ let editor = null;
 
 showBoth();
 const here = apart(value, suggestions[name]?.value ?? null);
-say("answer", here.own, suggestions[name] ? "nothing that the model does not say" : "nothing there");
-say("model", here.other, "nothing else");
+say("answer", here.own, suggestions[name] ? t("nothing that the model does not say") : t("nothing there"));
+say("model", here.other, t("nothing else"));
 for (const [i, place] of document.querySelectorAll("[data-apart]").entries()) {
   place.textContent = rowWords(rows[i]);
 }
@@ -68,15 +69,15 @@ function say(who, units, otherwise) {
 function rowWords(row) {
   const one = { name: row.task, kind: row.kind };
   const own = row.answer.length ? row.answer : row.model.length ? [] : unitsOf(one, row.value);
-  const first = words(own, one, row.tokens) || "nothing";
-  return `: ${first}${row.model.length ? `; model: ${words(row.model, one, row.tokens)}` : ""}`;
+  const first = words(own, one, row.tokens) || t("nothing");
+  return `: ${first}${row.model.length ? `; ${t("model")}: ${words(row.model, one, row.tokens)}` : ""}`;
 }
 
 function changeWords(now, before) {
-  if (before === undefined) return words(unitsOf(task, now)) || "nothing there";
+  if (before === undefined) return words(unitsOf(task, now)) || t("nothing there");
   const { own: added, other: gone } = apart(now, before);
   const parts = [added.length && `+ ${words(added)}`, gone.length && `− ${words(gone)}`];
-  return parts.filter(Boolean).join(", ") || "the same as the one before it";
+  return parts.filter(Boolean).join(", ") || t("the same as the one before it");
 }
 
 function edit() {
@@ -103,7 +104,7 @@ function showChanges() {
   if (!editor?.editor.state) return;
   const { own: added, other: gone } = apart(editor.values[name], value);
   const parts = [...(gone.length ? [`− ${words(gone)}`] : []), ...(added.length ? [`+ ${words(added)}`] : [])];
-  card.querySelector("[data-changes]").textContent = parts.join(", ") || "Nothing is changed yet.";
+  card.querySelector("[data-changes]").textContent = parts.join(", ") || t("Nothing is changed yet.");
 }
 
 function save() {

@@ -1,5 +1,6 @@
 // Answers in words: what has which label. On a page with versions it fills them in.
 import { kindOf } from "../annotate/kinds/index.js";
+import { t } from "../annotate/words.js";
 
 const MOST = 6; // items that are named
 
@@ -16,7 +17,7 @@ export function inWords(units, task, tokens) {
     const text = kind.unitText(unit, tokens);
     return kind.isOneOf && !kind.isWhole ? `${kind.title(unit, tokens)} ${text}` : text;
   });
-  return units.length > MOST ? `${said.join(", ")} and ${units.length - MOST} more` : said.join(", ");
+  return units.length > MOST ? t("{items} and {n} more", { items: said.join(", "), n: units.length - MOST }) : said.join(", ");
 }
 
 const versions = document.querySelectorAll("[data-said]");
@@ -25,6 +26,6 @@ if (versions.length) {
   for (const place of versions) {
     const task = tasks.find(({ name }) => name === place.dataset.task);
     const units = unitsOf(task, JSON.parse(place.dataset.said));
-    place.textContent = inWords(units, task, sentence.tokens) || "nothing there";
+    place.textContent = inWords(units, task, sentence.tokens) || t("nothing there");
   }
 }

@@ -1,17 +1,28 @@
 // Navigation: the cursor, ranges, from thing to thing, from task to task, and out of every mode.
 import { kindOf } from "../kinds/index.js";
 import { itemId, itemsOn, wordsOf } from "../model/items.js";
-import { findItem, itemsIn, pendingByTask, taskOf, wantedTasks } from "../model/state.js";
+import {
+  findItem,
+  itemsIn,
+  nearestAsked,
+  pendingByTask,
+  taskOf,
+  wantedTasks,
+} from "../model/state.js";
 import { sayItem } from "../sentence/speech.js";
 import { t } from "../words.js";
 
 /** Move the cursor by some words; a range ends. */
 export function moveCursor(state, by) {
-  return moveTo(state, state.ui.cursor + by);
+  return moveTo(state, state.ui.cursor + by, by);
 }
 
-export function moveTo(state, word) {
-  const cursor = clampWord(state, word);
+/** Move the cursor to a word; of an ask for single words only those can be reached, unless a mode
+ *  looks for another word, such as a head. */
+export function moveTo(state, word, by = word > state.ui.cursor ? -1 : 1) {
+  const { task, mode } = state.ui;
+  const place = clampWord(state, word);
+  const cursor = mode ? place : nearestAsked(state, task, place, by);
   return { ui: { cursor, anchor: null, selected: null } };
 }
 
@@ -102,13 +113,16 @@ export function goToTask(state, by) {
 }
 
 export function activate(state, task) {
-  return { ui: { task, mode: null }, say: t("{task}, active task", { task }) };
+  const cursor = nearestAsked(state, task, state.ui.cursor);
+  return { ui: { task, mode: null, cursor }, say: t("{task}, active task", { task }) };
 }
 
 /** Leave the innermost mode, or return null when nothing is left to leave. */
 export function escape(state) {
   for (const part of ["mode", "anchor", "selected", "armed"]) {
-    if (state.ui[part] !== null) return { ui: { [part]: null } };
+    if (state.ui[part] === null) continue;
+    const { task, cursor } = state.ui;
+    return { ui: { [part]: null, ...(part === "mode" && { cursor: nearestAsked(state, task, cursor) }) } };
   }
   return null;
 }

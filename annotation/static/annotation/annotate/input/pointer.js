@@ -7,7 +7,8 @@ import { selectItem } from "../commands/navigation.js";
 import { svg } from "../dom.js";
 import { t } from "../words.js";
 import { kindOf } from "../kinds/index.js";
-import { findItem, taskOf, wantedTasks } from "../model/state.js";
+import { refuse } from "../model/editor.js";
+import { findItem, isAsked, taskOf, wantedTasks } from "../model/state.js";
 
 const SLACK = { mouse: 4, pen: 6, touch: 9 }; // pixels before a press becomes a drag
 const LONG_PRESS = 500; // milliseconds
@@ -131,6 +132,14 @@ export function sentenceGestures({ editor, view }) {
   const active = () => kindOf(taskOf(editor.state, editor.state.ui.task));
   const isReady = () => editor.state !== null && editor.canEdit;
   const put = (ui) => editor.perform({ ui });
+  /** Whether a word is out of reach, because the ask names others; where words are linked, the kind
+   *  decides: such a word may be one end. */
+  const isOutOfReach = (word) => {
+    const { task } = editor.state.ui;
+    if (active().drag === "link" || isAsked(editor.state, task, word)) return false;
+    run(refuse(t("{task} is not asked of this word.", { task })));
+    return true;
+  };
 
   return {
     dragKind: () => (isReady() ? active().drag : "words"),
@@ -146,6 +155,7 @@ export function sentenceGestures({ editor, view }) {
           return;
         }
       }
+      if (isOutOfReach(word)) return;
       put({ cursor: word, anchor: null, selected: null });
       run(active().clickWord(editor.state, word) ?? paintOrSelect(editor.state, word, word));
     },
@@ -180,7 +190,7 @@ export function sentenceGestures({ editor, view }) {
     },
 
     wordHold(word) {
-      if (!isReady()) return;
+      if (!isReady() || isOutOfReach(word)) return;
       if (active().drag === "link") {
         put({ cursor: word, anchor: null, selected: null });
         run(askLabel(editor.state));

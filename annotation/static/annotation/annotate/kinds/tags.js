@@ -5,7 +5,7 @@ import { letterKeys } from "../input/keys.js";
 import { withValue } from "../model/document.js";
 import { colourOf } from "../model/labels.js";
 import { refuse } from "../model/editor.js";
-import { documentOf, rangeOf, selectedIn } from "../model/state.js";
+import { askedWords, documentOf, rangeOf, selectedIn } from "../model/state.js";
 import { sayLabel } from "../sentence/speech.js";
 import { t, tn } from "../words.js";
 
@@ -19,11 +19,11 @@ register({
   unitText: ([, label]) => label,
   compose: (units) => inOrder(units).map(([, label]) => label),
 
-  check(task, tags) {
-    const open = tags.flatMap((tag, i) => (tag === null ? [i] : []));
-    const message = t("{task}: {n} of {all} words have no label.", { task: task.name, n: open.length, all: tags.length });
+  check(task, tags, { asked }) {
+    const open = openIn(tags, asked);
+    const message = t("{task}: {n} of {all} words have no label.", { task: task.name, n: open.length, all: asked.length });
     return {
-      own: tags.length - open.length,
+      own: asked.length - open.length,
       open: open.length,
       problems: open.length ? [{ message, at: open[0] }] : [],
     };
@@ -48,10 +48,14 @@ register({
     const item = selectedIn(state, task);
     const [start, end] = item ? [item.at, item.at + 1] : rangeOf(state.ui);
     const { tokens } = state.sentence;
+    const asked = askedWords(state, task);
+    const places = asked.filter((word) => start <= word && word < end);
+    if (!places.length) return refuse(t("{task} is not asked of this word.", { task }));
+    const isWhole = places.length === end - start;
     return {
-      action: painting(task, start, end, label),
-      ui: { task, anchor: null, selected: null, cursor: Math.min(end, tokens.length - 1) },
-      say: t("{label} on {words}", { label, words: tokens.slice(start, end).join(" ") }),
+      action: isWhole ? painting(task, start, end, label) : { kind: "tags.set", task, places, label },
+      ui: { task, anchor: null, selected: null, cursor: asked.find((word) => word >= end) ?? asked.at(-1) },
+      say: t("{label} on {words}", { label, words: places.map((word) => tokens[word]).join(" ") }),
     };
   },
   usesLabel: ({ ui }) => ui.anchor !== null,
@@ -59,7 +63,8 @@ register({
   keys: letterKeys,
   commands: [{ id: "equalTags", key: "=", words: t("tag all equal words"), run: tagEqual, isLocal: true }],
   wordMarks: (state, task) => {
-    const open = openIn(documentOf(state).values[task.name]);
+    const asked = askedWords(state, task.name);
+    const open = openIn(documentOf(state).values[task.name], asked);
     return open.length < state.sentence.tokens.length ? new Set(open) : new Set();
   },
 
@@ -71,8 +76,9 @@ register({
   labels: { isRadio: false, look: "label-button", isColoured: true },
 });
 
-function openIn(tags) {
-  return tags.flatMap((tag, i) => (tag === null ? [i] : []));
+/** Those of some words that have no tag. */
+function openIn(tags, words) {
+  return words.filter((word) => tags[word] === null);
 }
 
 /** Give the tag of the word under the cursor, or of the word before it, to all equal words without one. */
@@ -83,7 +89,7 @@ function tagEqual(state) {
   const label = tags[at];
   if (!label) return refuse(t("Tag this word first."));
   const folded = state.sentence.tokens.map((token) => token.toLowerCase());
-  const places = openIn(tags).filter((i) => folded[i] === folded[at]);
+  const places = openIn(tags, askedWords(state, task)).filter((i) => folded[i] === folded[at]);
   if (!places.length) return refuse(t("No other words here are equal to these."));
   return {
     action: { kind: "tags.set", task, places, label },

@@ -8,7 +8,15 @@ import { letterKeys } from "../input/keys.js";
 import { withValue } from "../model/document.js";
 import { refuse } from "../model/editor.js";
 import { itemId } from "../model/items.js";
-import { documentOf, itemsIn, selectedIn, taskOf, wantedTasks } from "../model/state.js";
+import {
+  askedWords,
+  documentOf,
+  isAsked,
+  itemsIn,
+  selectedIn,
+  taskOf,
+  wantedTasks,
+} from "../model/state.js";
 import { sayLabel } from "../sentence/speech.js";
 import { t } from "../words.js";
 
@@ -28,26 +36,24 @@ register({
   },
   compose: (units) => inOrder(units).map(([, ...arc]) => arc),
 
-  check(task, tree, { tokens }) {
+  check(task, tree, { tokens, asked }) {
     const heads = headsOf(tree);
-    const open = heads.flatMap((head, i) => (head === null ? [i] : []));
+    const open = openIn(tree, asked);
     const roots = rootsOf(heads);
     const cycle = findCycle(heads);
     const crossings = crossingArcs(heads);
     return {
-      own: heads.length - open.length,
+      own: asked.length - open.length,
       open: open.length,
-      problems: problemsOf(task, tree, { open, roots, cycle, tokens }),
+      problems: problemsOf(task, tree, { open, roots, cycle, tokens, asked }),
       hints: crossings.length ? [t("crossing at ‘{word}’", { word: tokens[crossings[0][1]] })] : [],
       nRoots: roots.length,
+      isPart: asked.length < tree.length,
       hasCycle: cycle.length > 0,
     };
   },
-  progress: ({ own, open, toCheck, nRoots, hasCycle, hints }) => [
-    nRoots === 1
-      ? { look: "good", text: t("✓ one root") }
-      : { look: "todo", text: nRoots ? t("{n} roots", { n: nRoots }) : t("no root") },
-    " · ",
+  progress: ({ own, open, toCheck, nRoots, isPart, hasCycle, hints }) => [
+    ...(isPart && nRoots < 2 ? [] : [rootText(nRoots), " · "]),
     hasCycle ? { look: "bad", text: t("a cycle") } : { look: "good", text: t("✓ no cycle") },
     ...hints.flatMap((text) => [" · ", { look: "todo", text }]),
     ` · ${t("{n} of {all}", { n: own, all: own + open })}`,
@@ -72,6 +78,7 @@ register({
   apply(state, task, label) {
     const arc = selectedIn(state, task) ?? ownArc(state, task, state.ui.cursor);
     const words = state.sentence.tokens;
+    if (!isAsked(state, task, arc?.dep ?? state.ui.cursor)) return notAsked(state, state.ui.cursor);
     if (!arc) {
       return {
         ui: { task, armed: { task, label } },
@@ -122,6 +129,7 @@ register({
     const { task } = state.ui;
     const isTree = taskOf(state, task)?.kind === NAME;
     if (!isTree || from.word === undefined || to.word === undefined) return null;
+    if (!isAsked(state, task, from.word)) return notAsked(state, from.word);
     return from.word === to.word
       ? attachRoot(state, task, to.word)
       : attach(state, task, { dep: from.word, head: to.word + 1 });
@@ -154,6 +162,7 @@ function seekHead(state) {
   const task = treeTask(state);
   if (!task) return refuse(t("No tree is asked of this sentence."));
   const { cursor } = state.ui;
+  if (!isAsked(state, task.name, cursor)) return notAsked(state, cursor);
   return {
     ui: {
       task: task.name,
@@ -170,6 +179,19 @@ function confirmHead(state) {
   const { mode, cursor } = state.ui;
   if (mode.dep === cursor) return refuse(t("Go to the head first, or press its digit."));
   return attach(state, mode.task, { dep: mode.dep, head: cursor + 1 });
+}
+
+/** Why a word that the ask does not name takes no head; the cursor goes to one that it names. */
+function notAsked(state, word) {
+  const task = treeTask(state);
+  const words = askedWords(state, task.name);
+  const cursor = words.find((other) => other > word) ?? words.at(-1);
+  return {
+    ui: { cursor, selected: null },
+    warn: t("The head of ‘{word}’ is not asked. It can be the head of others.", {
+      word: state.sentence.tokens[word],
+    }),
+  };
 }
 
 function isSeeking({ ui }) {
@@ -231,18 +253,27 @@ function attachRoot(state, name, dep) {
 function makeRoot(state) {
   const task = treeTask(state);
   if (!task) return refuse(t("No tree is asked of this sentence."));
-  return attachRoot(state, task.name, dependentOf(state));
+  const dep = dependentOf(state);
+  if (!isAsked(state, task.name, dep)) return notAsked(state, dep);
+  return attachRoot(state, task.name, dep);
 }
 
 /** After a word has its head: on to the next word without one, left to right, then from the start. */
 function goOn(state, name, dep) {
-  const open = openIn(documentOf(state).values[name]).filter((word) => word !== dep);
+  const tree = documentOf(state).values[name];
+  const open = openIn(tree, askedWords(state, name)).filter((word) => word !== dep);
   const next = open.find((word) => word > dep) ?? open[0] ?? dep;
   return { cursor: next, selected: null };
 }
 
-function openIn(tree) {
-  return tree.flatMap((arc, i) => (arc === null ? [i] : []));
+/** Those of some words that have no head. */
+function openIn(tree, words) {
+  return words.filter((word) => tree[word] === null);
+}
+
+function rootText(n) {
+  if (n === 1) return { look: "good", text: t("✓ one root") };
+  return { look: "todo", text: n ? t("{n} roots", { n }) : t("no root") };
 }
 
 /** The next thing to mend: a cycle, an arc without a label, a word without a head, then what is not
@@ -254,7 +285,8 @@ function nextProblem(state) {
   const { cursor } = state.ui;
   const cycle = findCycle(headsOf(tree));
   const bare = tree.flatMap((arc, i) => (arc?.[1] === "" ? [i] : []));
-  const places = [cycle, bare, openIn(tree)].find((words) => words.length);
+  const open = openIn(tree, askedWords(state, task.name));
+  const places = [cycle, bare, open].find((words) => words.length);
   if (!places) return goToSuggestion(state, 1);
   const at = places.find((word) => word > cursor) ?? places[0];
   return { ui: { task: task.name, cursor: at, selected: null, anchor: null, mode: null } };
@@ -293,6 +325,7 @@ function takeProposal(state, i) {
   const task = treeTask(state);
   if (!task) return refuse(t("No tree is asked of this sentence."));
   const dep = dependentOf(state);
+  if (!isAsked(state, task.name, dep)) return notAsked(state, dep);
   const found = proposalsFor(state, task.name, dep)[i];
   if (!found) return refuse(t("No head is proposed there. Walk to it with h."));
   if (found.head === 0) return attachRoot(state, task.name, dep);
@@ -304,7 +337,8 @@ function offer(state) {
   const task = treeTask(state);
   const { cursor, selected, anchor } = state.ui;
   if (!task || task.name !== state.ui.task || selected !== null || anchor !== null) return null;
-  if (documentOf(state).values[task.name][cursor] !== null) return null;
+  const isOpen = documentOf(state).values[task.name][cursor] === null;
+  if (!isOpen || !isAsked(state, task.name, cursor)) return null;
   const [first] = proposalsFor(state, task.name, cursor);
   if (!first?.isKnown || !first.label) return null;
   const word = state.sentence.tokens[cursor];
@@ -316,7 +350,7 @@ function propose(state, task) {
   const { tokens } = state.sentence;
   const tree = documentOf(state).values[task.name];
   const dep = dependentOf(state);
-  const open = openIn(tree);
+  const open = openIn(tree, askedWords(state, task.name));
   const cycle = findCycle(headsOf(tree));
   const own = tree[dep];
   const { armed } = state.ui;
@@ -341,7 +375,7 @@ function propose(state, task) {
 /** Words to underline while the tree is open: those without a head, once there is a first one. */
 function openWords(state, task) {
   const tree = documentOf(state).values[task.name];
-  const open = openIn(tree);
+  const open = openIn(tree, askedWords(state, task.name));
   return open.length < tree.length ? new Set(open) : new Set();
 }
 
@@ -405,7 +439,7 @@ function headText({ head }, tokens) {
   return head ? tokens[head - 1] : t("root");
 }
 
-function problemsOf(task, tree, { open, roots, cycle, tokens }) {
+function problemsOf(task, tree, { open, roots, cycle, tokens, asked }) {
   const problems = [];
   const report = (words, at) => problems.push({ message: `${task.name}: ${words}`, at });
   const bare = tree.findIndex((arc) => arc?.[1] === "");
@@ -418,8 +452,8 @@ function problemsOf(task, tree, { open, roots, cycle, tokens }) {
     report(t("one root only, not {words}.", { words }), roots[1]);
   }
   if (bare >= 0) report(t("the arc to ‘{word}’ has no label.", { word: tokens[bare] }), bare);
-  if (open.length) report(t("{n} of {all} words have no head.", { n: open.length, all: tree.length }), open[0]);
-  else if (!roots.length) report(t("no word is the root."), 0);
+  if (open.length) report(t("{n} of {all} words have no head.", { n: open.length, all: asked.length }), open[0]);
+  else if (!roots.length && asked.length === tree.length) report(t("no word is the root."), 0);
   return problems;
 }
 

@@ -11,7 +11,9 @@ export function openState(project, lease) {
   const suggested = {};
   for (const task of tasks) {
     if (wanted.includes(task.name)) {
-      suggested[task.name] = suggestedItems(task, lease.suggestions?.[task.name]);
+      const items = suggestedItems(task, lease.suggestions?.[task.name]);
+      const words = lease.ask.words?.[task.name] ?? null; // of the others nothing is to be checked
+      suggested[task.name] = words ? items.filter(({ at }) => words.includes(at)) : items;
     }
   }
   const context = {
@@ -36,6 +38,34 @@ export function openState(project, lease) {
 /** The first word that is asked for, where an ask names words. */
 function firstWord({ words = null, tasks }) {
   return words?.[tasks[0]]?.[0] ?? 0;
+}
+
+/** The words that a task is asked of, in order: those that the ask names, else all. */
+export function askedWords({ ask, sentence }, name) {
+  return ask.words?.[name] ?? [...sentence.tokens.keys()];
+}
+
+/** Whether a task is asked of a word. */
+export function isAsked({ ask }, name, word) {
+  return ask.words?.[name]?.includes(word) ?? true;
+}
+
+/** The answers to some tasks as they are handed in: null on words that are not asked. */
+export function answersIn(state, names = state.wanted) {
+  const { values } = documentOf(state);
+  const answer = (name) =>
+    state.ask.words?.[name]
+      ? values[name].map((entry, word) => (isAsked(state, name, word) ? entry : null))
+      : values[name];
+  return Object.fromEntries(names.map((name) => [name, answer(name)]));
+}
+
+/** The asked word that is nearest to a place, further on in the direction of `by` if it can be. */
+export function nearestAsked(state, name, place, by = 1) {
+  const words = state.ask.words?.[name];
+  if (!words?.length || words.includes(place)) return place;
+  const further = by > 0 ? words.find((word) => word > place) : words.findLast((word) => word < place);
+  return further ?? (by > 0 ? words.at(-1) : words[0]);
 }
 
 /** Nothing begun: cursor on the first word, nothing selected. */
@@ -101,7 +131,8 @@ function check(state, task) {
   const doc = documentOf(state);
   const { context, sentence } = state;
   const { tokens } = sentence;
-  const checked = kindOf(task).check(task, doc.values[task.name], { doc, context, tokens });
+  const asked = askedWords(state, task.name);
+  const checked = kindOf(task).check(task, doc.values[task.name], { doc, context, tokens, asked });
   return { hints: [], ...checked, toCheck: pendingItems(task, doc, context).length };
 }
 

@@ -25,6 +25,8 @@ export class Facts {
     this.shown = key;
     this.round.textContent = ask?.round ? t("Round {n}", { n: ask.round }) : "";
     if (!counts) return;
+    this.title ??= document.title;
+    document.title = counts.left ? `(${counts.left.toLocaleString()}) ${this.title}` : this.title;
     const part = (n, word) => element("span", {}, element("b", {}, n.toLocaleString()), ` ${word}`);
     this.counts.replaceChildren(
       part(counts.left, t("left")),
@@ -62,7 +64,9 @@ export class Facts {
     this.saved.dataset.state = state;
     const icon = svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" });
     icon.append(svg("path", { d: path }));
-    this.saved.replaceChildren(icon, text);
+    const isOut = connection.barrier === "signedOut";
+    const link = { href: "/sign-in/", target: "_blank", rel: "noopener" };
+    this.saved.replaceChildren(icon, isOut ? element("a", link, text) : text);
     return state === "bad" || wasBad ? text : null;
   }
 }

@@ -2,11 +2,12 @@
 // switches for the layers that are drawn.
 import { element, put } from "../dom.js";
 import { kindOf } from "../kinds/index.js";
-import { itemsIn, rangeOf, taskOf, wantedTasks } from "../model/state.js";
+import { isAsked, itemsIn, rangeOf, taskOf, wantedTasks } from "../model/state.js";
 import { widestLabel } from "../sentence/measure.js";
 import { sayWord } from "../sentence/speech.js";
 import { t } from "../words.js";
 
+const NO_WORDS = new Set();
 const ARC_ROOM = 142; // pixels kept free above the words for arcs, which grow without moving them
 
 export class Stage {
@@ -118,10 +119,10 @@ function wordsIn(start, end) {
 }
 
 /** Words that the ask does not want, where it names those that it does. */
-function greyWords({ ask, sentence, ui }) {
-  const wanted = ask.words?.[ui.task];
-  if (!wanted) return new Set();
-  return new Set(sentence.tokens.flatMap((_, i) => (wanted.includes(i) ? [] : [i])));
+function greyWords(state) {
+  const { ask, sentence, ui } = state;
+  if (!ask.words?.[ui.task]) return NO_WORDS;
+  return new Set(sentence.tokens.flatMap((_, i) => (isAsked(state, ui.task, i) ? [] : [i])));
 }
 
 /** Room for chips, a first row of rails and some arcs, kept free from the start so that words do not move. */

@@ -7,7 +7,7 @@ import { countPending, wantedTasks } from "../model/state.js";
 import { PHASE } from "../session/session.js";
 import { modeWords } from "./announcer.js";
 import { renderWhy } from "./panels.js";
-import { t } from "../words.js";
+import { t, tn } from "../words.js";
 
 export class View {
   hasDialog = () => false; // a question has the keyboard
@@ -143,7 +143,9 @@ function placeText({ ask, sentence }, seconds) {
   if (sentence.is_document) {
     return t("Document {name} · ask {rank} of {n} · {time} on it", { name: sentence.document, rank, n, time });
   }
-  return t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number, rank, n, time });
+  const words = t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number, rank, n, time });
+  const asked = new Set(Object.values(ask.words ?? {}).flat()).size;
+  return asked ? `${tn("{n} word asked", "{n} words asked", asked)} · ${words}` : words;
 }
 
 const WALKS = t("Enter walks to what is not checked. It submits when nothing is left.");

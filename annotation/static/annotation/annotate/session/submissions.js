@@ -1,6 +1,6 @@
 // Handing in: answers are checked, then they, skips and flags go into the outbox, count as gone,
 // and are stored once whatever is retried.
-import { documentOf, pendingByTask, problemsOf } from "../model/state.js";
+import { answersIn, documentOf, pendingByTask, problemsOf } from "../model/state.js";
 import { tallySuggestions } from "../model/suggestions.js";
 import { Refused } from "../sync/api.js";
 import { retrying } from "../sync/connection.js";
@@ -11,6 +11,7 @@ import { PHASE } from "./session.js";
 /** Send the answers and show the next ask at once. Suggestions that wait count as the project says:
  *  as not there, or as the person's own. */
 export function submit(session) {
+  if (session.phase === PHASE.empty) return;
   if (session.phase !== PHASE.working) {
     session.tell("warn", t("Wait a moment: this sentence is not yours yet."));
     return;
@@ -35,8 +36,8 @@ export function skip(session, reason, kind = "other") {
 /** Hand in the answers to some tasks; the rest comes back when everything else is done. */
 export function leaveForLater(session, tasks) {
   const { id, token } = session.lease;
-  const { values, note = "" } = documentOf(session.state);
-  const answers = Object.fromEntries(tasks.map((name) => [name, values[name]]));
+  const { note = "" } = documentOf(session.state);
+  const answers = answersIn(session.state, tasks);
   const body = { token, answers, note, seconds: Math.round(session.clock.seconds * 10) / 10 };
   handIn(session, { kind: "later", key: `later-${token}`, lease: id, ask: session.askId, body });
 }
@@ -128,7 +129,7 @@ function answersOf(session) {
     key: `submit-${session.lease.token}`,
     body: {
       token: session.lease.token,
-      answers: doc.values,
+      answers: answersIn(session.state),
       seconds: Math.round(session.clock.seconds * 10) / 10,
       actions: session.records.map(asLogged),
       suggestions: tallySuggestions(doc, session.state.context),

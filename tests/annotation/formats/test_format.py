@@ -8,8 +8,8 @@ from mtl_engine.errors import UnknownName
 
 def test_the_formats_of_the_product_are_registered():
     assert list(formats()) == [
-        "text", "csv", "tsv", "jsonl", "conll2003", "slu", "conllu", "doccano", "ie",
-        "labelstudio", "brat", "datasets", "spacy",
+        "text", "csv", "spreadsheet", "tsv", "jsonl", "conll2003", "slu", "conllu", "doccano",
+        "ie", "labelstudio", "brat", "datasets", "spacy",
     ]  # fmt: skip
 
 

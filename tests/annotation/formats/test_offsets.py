@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from annotation.formats import FormatError
-from annotation.formats.tokenisation import whitespace_tokens
+from annotation.formats.offsets import whitespace_tokens
 from tests.annotation.formats.reading import read
 
 

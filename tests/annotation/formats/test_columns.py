@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.formats import CannotWrite
-from annotation.formats.schemes import BadTag, check_scheme, recognise, spans_of, tags_of
+from annotation.formats.columns import BadTag, check_scheme, recognise, spans_of, tags_of
 from mtl_engine.errors import UnknownName
 from tests.annotation.formats.reading import read, write
 

@@ -1,0 +1,231 @@
+"""What is to be told, written in the transaction in which it happens; a worker sends it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext
+
+from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
+from annotation.models import Delivery, MailChoice, Membership, Project
+from annotation.notifications.events import (
+    CONFIRM_ADDRESS,
+    EVENTS,
+    FOOT,
+    INVITED,
+    Event,
+    mail_events,
+)
+
+CONFIRMS = "mail-address"  # salt of the links in mails
+CONFIRM_SECONDS = 3 * 24 * 3600
+MOST_INVITATIONS = 100  # mails per project and day
+MOST_CONFIRMATIONS = 5  # mails per person and day
+
+
+def is_mail_on() -> bool:
+    """Return whether this installation sends mail."""
+    return bool(settings.MAIL.host)
+
+
+def notify(
+    event: Event,
+    *,
+    project: Project,
+    now: datetime,
+    facts: Mapping[str, Any],
+    page: str = "",
+    people: Iterable[Any] = (),
+) -> list[Delivery]:
+    """Write what webhooks and people are to be told of an event.
+
+    ``facts`` fill the texts of mails and are all that programs get. ``page`` is a page of the
+    project that the link leads to; ``people`` are those whom it concerns, of whom only those get
+    mail who want it.
+    """
+    link = address_of(page, project.pk) if page else ""
+    told = [
+        _delivery(project, event, now, webhook=webhook, payload=_call(event, project, facts, link))
+        for webhook in project.webhooks.filter(is_active=True)
+        if event.name in webhook.events
+    ]
+    if event.is_chosen and is_mail_on():
+        for choice in MailChoice.objects.filter(user__in=list(people), is_confirmed=True):
+            if event.name in choice.events and choice.user.is_active:
+                words = _mail(event, choice.language, project, {**facts, "link": link})
+                told.append(
+                    _delivery(
+                        project,
+                        event,
+                        now,
+                        user=choice.user,
+                        address=choice.address,
+                        payload=words,
+                    )
+                )
+    return Delivery.objects.bulk_create(told)
+
+
+def mail_invitation(
+    *,
+    project: Project,
+    address: str,
+    invited_by: Any,
+    role: str,
+    until: datetime,
+    link: str,
+    now: datetime,
+) -> Delivery:
+    """Send the link of an invitation to an address, in the language of whoever invites."""
+    _require_mail()
+    address = require_address(address)
+    sent = Delivery.objects.filter(
+        project=project, event=INVITED.name, created_at__gt=now - timedelta(days=1)
+    )
+    if sent.count() >= MOST_INVITATIONS:
+        raise Conflict(f"{MOST_INVITATIONS} invitations were mailed today. Pass the link on.")
+    facts = {
+        "person": invited_by.get_username(),
+        "role": role,
+        "until": f"{until:%Y-%m-%d %H:%M} UTC",
+        "link": link,
+    }
+    language = translation.get_language() or "en"
+    made = _delivery(
+        project,
+        INVITED,
+        now,
+        address=address,
+        payload=_mail(INVITED, language, project, facts, has_foot=False),
+    )
+    made.save()
+    return made
+
+
+def mail_choice(user: Any) -> MailChoice:
+    """Return what a person wants mail about; nothing before they say so."""
+    return MailChoice.objects.filter(user=user).first() or MailChoice(user=user)
+
+
+def choose_mail(
+    *, user: Any, address: str, events: Iterable[str], language: str, now: datetime
+) -> MailChoice:
+    """Keep where and about what a person wants mail; a new address is asked first.
+
+    An empty address ends all mail.
+    """
+    wanted = list(events)
+    names = [event.name for event in mail_events()]
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        problems = [Problem("events", unknown_name("event", name, names)) for name in unknown]
+        raise InvalidInput(problems)
+    choice = mail_choice(user)
+    address = require_address(address) if address else ""
+    is_new = address != choice.address
+    choice.address, choice.events, choice.language = address, wanted, language
+    if is_new:
+        choice.is_confirmed = False
+    if address and not choice.is_confirmed:
+        _ask_address(choice, now)
+    choice.save()
+    return choice
+
+
+def confirm_address(*, user: Any, token: str) -> MailChoice:
+    """Take an address as a person's own, by the link that was sent there."""
+    try:
+        pk, address = signing.loads(token, salt=CONFIRMS, max_age=CONFIRM_SECONDS)
+    except (signing.BadSignature, ValueError, TypeError):
+        pk, address = None, ""
+    choice = mail_choice(user)
+    if pk != user.pk or not address or choice.address != address:
+        raise Conflict("This link is too old, or it is for another account. Save the address anew.")
+    choice.is_confirmed = True
+    choice.save()
+    return choice
+
+
+def require_address(address: str) -> str:
+    """Return an address that a mail can be sent to."""
+    try:
+        validate_email(address)
+    except ValidationError:
+        words = f"'{address[:80]}' is no mail address; write one like name@example.org."
+        raise InvalidInput([Problem("address", words)]) from None
+    return address
+
+
+def address_of(page: str, *values: Any) -> str:
+    """Return the whole address of a page, as people outside reach it; the path where unknown."""
+    return f"{settings.ADDRESS}{reverse(page, args=values)}"
+
+
+def call_facts(event: str, project: Project, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a webhook is told of an event."""
+    return _call(EVENTS[event], project, facts, "")
+
+
+def _require_mail() -> None:
+    if not is_mail_on():
+        raise Conflict("This server sends no mail: an admin sets TANDEM_SMTP. Pass the link on.")
+
+
+def _ask_address(choice: MailChoice, now: datetime) -> None:
+    """Send the link that confirms an address; not too often, for it may be somebody else's."""
+    _require_mail()
+    project = Project.objects.filter(
+        pk__in=Membership.objects.filter(user=choice.user).values("project")
+    ).first() or (Project.objects.first() if choice.user.is_superuser else None)
+    if project is None:
+        raise Conflict("Join a project first: mails are about projects.")
+    sent = Delivery.objects.filter(
+        user=choice.user, event=CONFIRM_ADDRESS.name, created_at__gt=now - timedelta(days=1)
+    )
+    if sent.count() >= MOST_CONFIRMATIONS:
+        raise Conflict(f"{MOST_CONFIRMATIONS} mails were sent to confirm addresses today.")
+    token = signing.dumps([choice.user.pk, choice.address], salt=CONFIRMS)
+    facts = {
+        "person": choice.user.get_username(),
+        "server": settings.ADDRESS,
+        "link": address_of("confirm-address", token),
+    }
+    words = _mail(CONFIRM_ADDRESS, choice.language, project, facts, has_foot=False)
+    _delivery(
+        project, CONFIRM_ADDRESS, now, user=choice.user, address=choice.address, payload=words
+    ).save()
+
+
+def _mail(
+    event: Event,
+    language: str,
+    project: Project,
+    facts: Mapping[str, Any],
+    *,
+    has_foot: bool = True,
+) -> dict[str, str]:
+    """Return subject and text in a language."""
+    with translation.override(language):
+        values = {"project": " ".join(project.name.split()), **facts}
+        if "role" in values:
+            values["role"] = gettext(values["role"])
+        subject = gettext(event.subject).format(**values)
+        text = gettext(event.text).format(**values)
+        if has_foot:
+            text += f"\n\n-- \n{gettext(FOOT).format(link=address_of('account'))}"
+    return {"subject": subject[:200], "text": f"{text}\n"}
+
+
+def _call(event: Event, project: Project, facts: Mapping[str, Any], link: str) -> dict[str, Any]:
+    about = {"id": project.pk, "name": project.name}
+    return {"event": event.name, "project": about, **facts, **({"link": link} if link else {})}
+
+
+def _delivery(project: Project, event: Event, now: datetime, **values: Any) -> Delivery:
+    return Delivery(project=project, event=event.name, next_try_at=now, created_at=now, **values)

@@ -1,0 +1,240 @@
+"""Texts that code makes, as messages of gettext: none needs a mark where it is written.
+
+What pages show of services, forms, settings, kinds and reasons is written in English where it
+arises, also in the engine, which knows nothing of languages. The message of a text with values is
+its form: ``f"{n} fields are wrong."`` is ``{n} fields are wrong.``. Pages translate at the edge:
+``said`` finds the message of a finished text, by itself or by the form it has.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from django import template
+from django.forms.models import ModelChoiceIteratorValue
+from django.forms.renderers import DjangoTemplates
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+HOUSE = Path(__file__).parents[2]
+ROOMS = (
+    *(f"annotation/{room}" for room in "accounts adjudication corpora erasure jobs".split()),
+    *(f"annotation/{room}" for room in "models predictions projects queue rounds".split()),
+    *("annotation/web", "annotation/errors.py", "annotation/apps.py", "annotation/formats"),
+    *("annotation/templatetags", "analysis/insights", "analysis/web"),
+    *("mtl_engine/kinds", "mtl_engine/active_learning", "mtl_engine/selection"),
+)
+# Files whose texts no page shows: documentation, protocols, statements, files for other programs.
+UNSEEN = frozenset(
+    {
+        *("metrics.py", "card.py", "chat.py", "server.py", "store.py", "replay.py", "pieces.py"),
+        *("static_storage.py", "security.py", "phrases.py", "languages.py", "api_docs.py"),
+        *("code_texts.py", "api_urls.py", "rest.py", "authentication.py", "reader_process.py"),
+        *("model_files.py", "corpus_file.py", "client.py", "stages.py", "workspace.py"),
+        *("documents.py", "outside.py", "sources.py", "unstorable_text.py"),
+    }
+)
+# Of a library only what is meant for pages: what it registers, and what it finds wrong in input.
+LIBRARIES = ("mtl_engine", "annotation/formats")
+FOR_PAGES = frozenset(
+    {"setting", "Choice", "scoring", "choosing", "allocating", "Problem", "Conflict", "Format"}
+)
+TOLD_WHOLE = ("kinds", "explain.py", "explanation.py")
+SILENT = frozenset(
+    {
+        *("ValueError", "TypeError", "AssertionError", "EngineError", "ImproperlyConfigured"),
+        *("DoesNotExist", "HttpResponse", "startswith", "any", "frozenset", "crc32", "sha256"),
+        *("print", "compile", "getLogger", "execute", "extend_schema", "extend_schema_field"),
+        *("OpenApiParameter", "OpenApiExample", "UnknownName", "parse_study", "update", "split"),
+        *("set_cookie", "write_text", "add_to_log", "leave_out", "join", "index", "Q", "F"),
+        *("Index", "CheckConstraint", "UniqueConstraint", "record", "log", "refusal", "cast"),
+    }
+)
+SHOWN = frozenset({"title", "help", "summary", "label", "words", "empty_label", "help_text"})
+HEADERS = ("attachment;", "text/", "Token <", "--set")
+PROSE = re.compile(r"[A-Za-z]{2,}[,:;.]? ['\"{(]?[A-Za-z{]|^[A-Z][a-z]+[.:?]?$")
+PLACE = re.compile(r"\{(\w+)\}")
+NAME = re.compile(r"[A-Za-z]\w*")
+ENOUGH = 6  # letters outside places, without which a form would fit everything
+BETWEEN = re.compile(r"(?<=[.!?])(\s+)(?=\S)|(\n)")
+
+
+class Choices(DjangoTemplates):
+    """Renderer of form fields: the words of choices and empty fields are translated."""
+
+    def render(self, template_name: str, context: Any, request: Any = None) -> Any:
+        """Return a field's HTML."""
+        if translation.get_language() != "en" and (widget := context.get("widget")):
+            hint = widget.get("attrs", {}).get("placeholder")
+            if hint:
+                widget["attrs"] = {**widget["attrs"], "placeholder": said(hint)}
+            for _, options, _ in widget.get("optgroups", ()):
+                for option in options:
+                    if not isinstance(option["value"], ModelChoiceIteratorValue):
+                        option["label"] = said(option["label"])
+        return super().render(template_name, context, request)
+
+
+@register.filter
+def said(value: Any) -> Any:
+    """Return a text that code made in the active language; what is no such text stays."""
+    if isinstance(value, (list, tuple)):
+        return [said(one) for one in value]
+    if isinstance(value, (SafeString, Promise)) or translation.get_language() == "en":
+        return value
+    if not isinstance(value, str):
+        is_told = isinstance(value, Exception) or type(value).__name__ == "Message"
+        return said(str(value)) if is_told else value
+    return _said(translation.get_language() or "en", value)
+
+
+@lru_cache(maxsize=4096)
+def _said(language: str, text: str) -> str:
+    if not text.strip():
+        return text
+    if (found := translation.gettext(text)) != text:
+        return found
+    pieces = [piece for piece in BETWEEN.split(text) if piece]
+    parts = [piece if piece.isspace() else _whole(language, piece) for piece in pieces]
+    if None not in parts:  # a form would take several sentences for one with a long value
+        return "".join(part for part in parts if part is not None)
+    if (whole := _whole(language, text)) is not None:
+        return whole
+    return "".join(
+        piece if part is None else part for piece, part in zip(pieces, parts, strict=True)
+    )
+
+
+def _whole(language: str, text: str) -> str | None:
+    """Return the translation of one message, or None where it has none."""
+    found = translation.gettext(text)
+    if found != text:
+        return found
+    for literal, form, message in _forms(language):
+        if literal in text and (match := form.fullmatch(text)):
+            return _filled(language, message, match.groupdict())
+    return None
+
+
+def _filled(language: str, message: str, values: dict[str, str]) -> str:
+    shown = {name: _inner(language, value) for name, value in values.items()}
+    return PLACE.sub(lambda place: shown[place[1]], translation.gettext(message))
+
+
+def _inner(language: str, value: str) -> str:
+    """Return a value of a form: a text within a text is translated, a single word is a name."""
+    if " " not in value.strip():
+        return value
+    return _whole(language, value) or value
+
+
+@cache
+def _forms(language: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    """Return the messages with places: a piece that must occur, how they look, the message."""
+    from annotation.web.languages import catalogue  # which reads texts of scripts and pages, too
+
+    found = []
+    for message in catalogue(language):
+        pieces = PLACE.split(message)
+        literals = pieces[::2]
+        if len(pieces) == 1 or sum(map(str.isalpha, "".join(literals))) < ENOUGH:
+            continue
+        if len(set(pieces[1::2])) < len(pieces) // 2:
+            continue
+        form = "".join(
+            f"(?P<{piece}>.*?)" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces)
+        )
+        longest = max(literals, key=len)
+        found.append((longest, re.compile(form, re.DOTALL), message))
+    return tuple(sorted(found, key=lambda entry: -len(PLACE.sub("", entry[2]))))
+
+
+@cache
+def code_texts() -> tuple[str, ...]:
+    """Return every message of code that a page can show, in the order of the files."""
+    found: dict[str, None] = {}
+    for room in ROOMS:
+        place = HOUSE / room
+        for path in [place] if place.suffix else sorted(place.rglob("*.py")):
+            if path.name not in UNSEEN:
+                is_library = room.startswith(LIBRARIES) and not set(TOLD_WHOLE) & set(path.parts)
+                found.update(dict.fromkeys(texts_of_code(path.read_text(), path, is_library)))
+    return tuple(found)
+
+
+def texts_of_code(source: str, path: Path, is_library: bool = False) -> Iterator[str]:
+    """Yield the messages of a module: its prose, whatever it is called with, and shown names."""
+    is_rest = path.name.endswith("api.py") or path.name in ("serializers.py", "spec.py")
+    for message, call, keyword in _walk(ast.parse(source), "", ""):
+        if call in SILENT or message.startswith(HEADERS) or "\n" in message:
+            continue
+        if is_library and call not in FOR_PAGES:
+            continue
+        if is_rest and keyword in ("help_text", "description", "summary"):
+            continue
+        has_letters = sum(map(str.isalpha, PLACE.sub("", message))) > 1
+        if has_letters and (keyword in SHOWN or PROSE.search(message)):
+            yield message
+
+
+def _walk(node: ast.AST, call: str, keyword: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts below a node, each with the call and the keyword that it stands in."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring
+    if isinstance(node, (ast.Constant, ast.JoinedStr)):
+        if message := _message(node):
+            yield message, call, keyword
+    elif isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        owner = getattr(getattr(node.func, "value", None), "id", "")
+        if owner == "logger":
+            return
+        name = name or getattr(node.func, "id", "")
+        yield from _walk(node.func, call, keyword)
+        for argument in node.args:
+            yield from _walk(argument, name, "")
+        for option in node.keywords:
+            yield from _walk(option.value, name, option.arg or "")
+    elif not _is_silent(node):
+        for name, child in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list") and not isinstance(child, list):
+                continue
+            for one in child if isinstance(child, list) else [child]:
+                if isinstance(one, ast.AST):
+                    yield from _walk(one, call, keyword)
+
+
+def _is_silent(node: ast.AST) -> bool:
+    """Return whether a statement holds names or types and no text."""
+    if isinstance(node, ast.Assign):
+        return any(getattr(target, "id", "") == "__all__" for target in node.targets)
+    return isinstance(node, (ast.AnnAssign, ast.arg)) and getattr(node, "value", None) is None
+
+
+def _message(node: ast.Constant | ast.JoinedStr) -> str:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    text, names = "", list[str]()
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            text += str(part.value)
+        elif isinstance(part, ast.FormattedValue):
+            name = _name_of(part.value)
+            n = sum(other.rstrip("0123456789") == name for other in names)
+            names.append(name if not n else f"{name}{n + 1}")
+            text += f"{{{names[-1]}}}"
+    return text
+
+
+def _name_of(node: ast.expr) -> str:
+    """Return a name for a value: the last one in it that says something."""
+    code = re.sub(r"'[^']*'|\"[^\"]*\"", "", ast.unparse(node))
+    dull = {"join", "str", "len", "if", "else", "None", "for", "in", "sorted", "or", "and"}
+    names = [name.rstrip("0123456789") for name in NAME.findall(code) if name not in dull]
+    return names[-1] if names else "value"
