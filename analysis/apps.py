@@ -7,7 +7,7 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         from analysis.insights import register_insights
-        from annotation.jobs.kinds import RESEARCH, JobKind, register_job
+        from annotation.jobs.services import RESEARCH, JobKind, register_job
 
         register_insights()
         register_job(

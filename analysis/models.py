@@ -1,5 +1,6 @@
 """The tables of the app, where Django looks for them."""
 
+from analysis.insights.models import Quote, Repair
 from analysis.web.models import Study
 
-__all__ = ["Study"]
+__all__ = ["Quote", "Repair", "Study"]

@@ -37,7 +37,7 @@ addEventListener("keydown", (event) => {
   document.body.getBoundingClientRect();
   watch.effects.push(performance.now() - event.timeStamp);
   afterPaint(() => watch.paints.push(performance.now() - event.timeStamp));
-  if (event.key === "Enter") followNext(wordBefore, event.timeStamp);
+  if (event.key === "Enter" && !event.shiftKey) followNext(wordBefore, event.timeStamp);
 });
 
 function followNext(word, since) {

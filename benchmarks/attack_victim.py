@@ -160,7 +160,7 @@ def _routes() -> list[list[Any]]:
 def readers(n: int, seed: int) -> dict[str, Any]:
     """Read mutated files of every format in this process; return what went wrong."""
     from annotation.corpora.exports import export_corpus
-    from annotation.formats.catalogue import readable_formats
+    from annotation.formats.format import readable_formats
     from annotation.formats.records import FormatError, Limits, ReadOptions
     from annotation.models import Project
     from mtl_engine.errors import EngineError

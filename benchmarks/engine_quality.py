@@ -26,7 +26,7 @@ import torch
 
 from benchmarks.engine_data import DATA_FOLDER, read_dataset
 from mtl_engine.confidence import overconfidence_error
-from mtl_engine.config import EngineConfig
+from mtl_engine.config import BY_TASKS, EngineConfig
 from mtl_engine.evaluation import evaluate
 from mtl_engine.training import End, train
 from mtl_engine.types import Example, TaskSpec
@@ -48,6 +48,7 @@ PROTOCOLS = {
 }
 MODELS = ("ST", "SMT", "CMT")
 LOSSES = ("CE", "LS")
+FROZEN = {BY_TASKS: "as many layers frozen as suits the tasks", -1: "nothing frozen"}
 
 
 def main() -> None:
@@ -61,7 +62,7 @@ def main() -> None:
     parser.add_argument("--models", choices=MODELS, nargs="+", default=MODELS)
     parser.add_argument("--losses", choices=LOSSES, nargs="+", default=LOSSES)
     parser.add_argument("--train", type=int, help="sentences to learn from, not the protocol's")
-    parser.add_argument("--frozen-layers", type=int, default=0)
+    parser.add_argument("--frozen-layers", type=int, default=BY_TASKS)
     parser.add_argument("--lora-rank", type=int, default=0)
     parser.add_argument("--encoder", choices=["transformer", "tiny"], default="transformer")
     parser.add_argument("--limit", type=int, help="sentences of each split, for a quick try")
@@ -222,7 +223,7 @@ def _part(rows: Sequence[dict[str, Any]]) -> str:
     frozen = first["frozen_layers"]
     lines = [
         f"\n{first['dataset']}, n = {first['n']}, "
-        + ("nothing frozen" if frozen < 0 else f"embeddings and {frozen} layers frozen")
+        + FROZEN.get(frozen, f"embeddings and {frozen} layers frozen")
         + (f", LoRA of rank {first['lora_rank']}" if first["lora_rank"] else ""),
         "",
         f"| model | loss | {' | '.join(heads)} | CPU s |",

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -84,7 +85,9 @@ def main() -> None:
     ]
     report = json.loads(arguments.earlier.read_text()) if arguments.earlier else {}
     if arguments.pool:
-        report["turn"] = turn(arguments, sentences, LabelledData(tuple(labelled)), tasks)
+        with TemporaryDirectory() as cache:
+            data = LabelledData(tuple(labelled))
+            report["turn"] = turn(arguments, sentences, data, tasks, Path(cache))
     if arguments.scored:
         report["worth"] = worth(arguments, sentences, LabelledData(tuple(labelled)), tasks)
     print(json.dumps(report, indent=1))
@@ -96,16 +99,20 @@ def turn(
     sentences: list[tuple[str, ...]],
     data: LabelledData,
     tasks: list[TaskSpec],
+    cache: Path,
 ) -> dict[str, Any]:
     """Return the seconds of each step until the first batch, and the peak memory."""
     made_up = MadeUpSentences(sentences, arguments.pool)
     settings = ActiveLearningSettings(encoder=arguments.encoder)
     found: dict[str, Any] = {"sentences": arguments.pool, "mb_before": _peak_mb()}
     start = time.perf_counter(), time.process_time()
-    ensemble = train_ensemble(data, tasks, settings.engine_config(seed=0), has_temperature=True)
+    config = settings.engine_config(seed=0)
+    ensemble = train_ensemble(data, tasks, config, has_temperature=True, cache_dir=cache)
     found["training_cpu_s"] = round(time.process_time() - start[1], 1)
+    mb_trained = _peak_mb()
     pool = _pool(made_up, tasks).sample(settings.pool_sample, np.random.default_rng(0))
     scores = score_pool(ensemble, pool, settings, seed=0, known=data.part(TRAIN))
+    found["mb_trained"] = mb_trained
     found["scoring_cpu_s"] = round(time.process_time() - start[1] - found["training_cpu_s"], 1)
     model = fit_costs([], {task.name: task.kind for task in tasks})
     prices = price_pool(pool, scores.n_expected, settings, model)

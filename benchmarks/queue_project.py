@@ -85,7 +85,7 @@ def add_sentences(project: Any, n: int) -> None:
     """Give a project n sentences of fourteen words."""
     from django.db import transaction
 
-    from annotation.archive.bulk import insert_rows
+    from annotation.archive.tables import insert_rows
     from annotation.models import Corpus, Sentence
 
     corpus = Corpus.objects.create(project=project, name="ferries", format="text", n_sentences=n)

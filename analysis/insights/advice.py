@@ -7,7 +7,7 @@ from analysis.methods.surrogate.advice import Advice, in_words
 from annotation.bridge import as_example, task_specs
 from annotation.errors import InvalidInput, Problem
 from annotation.jobs.insights import InsightKind, register_insight
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.models import Annotation, Gold, Job, Project, Role
 from annotation.rounds.data import labelled_sentences
 from annotation.rounds.settings import default_settings

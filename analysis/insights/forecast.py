@@ -3,7 +3,7 @@
 from typing import Any
 
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.models import Project, Role
 from annotation.rounds.dashboard import budget, learning_curve, trained_rounds
 

@@ -4,19 +4,28 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis.insights.advice import advice_words, effect_rows
+from analysis.insights.models import Repair
+from analysis.insights.suspects import answer_of, decide_suspect, open_suspects, repair_counts
 from annotation.accounts.access import get_project
 from annotation.errors import NotFound, Refused
 from annotation.jobs.insights import get_insight, known_insight, start_insight
-from annotation.jobs.selectors import alive_workers
-from annotation.models import Role
+from annotation.jobs.services import alive_workers
+from annotation.models import Project, Role
 from annotation.web.frame import render_in_project
+
+N_SUSPECTS = 30  # shown at a time
+DECIDED = {
+    "kept": "Kept: the answer is gold.",
+    "repaired": "Repaired: what was expected is gold; people's answers are kept as they were.",
+    "asked": "It is asked again, at the end of the queue.",
+}
 
 
 @login_required
@@ -54,6 +63,61 @@ def working_styles(request: HttpRequest, project_id: int) -> HttpResponse:
         **result,
     }
     return render_in_project(request, "analysis/working_styles.html", project, "settings", context)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def suspects(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show the answers that may be wrong, or store what was decided about one."""
+    project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    if request.method == "POST":
+        return _decide_suspect(request, project)
+    rows = open_suspects(project)
+    context = {
+        "known": known_insight(project, "suspects"),
+        "rows": [_drawn_suspect(row) for row in rows[:N_SUSPECTS]],
+        "n_open": len(rows),
+        "counts": repair_counts(project),
+        "is_worker_alive": alive_workers(timezone.now()).exists(),
+    }
+    return render_in_project(request, "analysis/suspects.html", project, "review", context)
+
+
+def _decide_suspect(request: HttpRequest, project: Project) -> HttpResponse:
+    number, name = request.POST.get("number", ""), request.POST.get("decision", "")
+    if name not in Repair.Decision.values or not number.isdecimal() or len(number) > 6:
+        raise Http404("No such decision.")
+    try:
+        decide_suspect(
+            project=project,
+            number=int(number),
+            decision=Repair.Decision(name),
+            person=request.user,
+            now=timezone.now(),
+        )
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, DECIDED[name])
+    return redirect("suspects", project.pk)
+
+
+def _drawn_suspect(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a suspect with its sentence in three parts: before, at and behind the item."""
+    tokens, item = row["tokens"], row["given"] or row["expected"] or []
+    places = [place for place in item[:-1] if isinstance(place, int)]
+    start, end = (0, 0) if not places else (places[0], places[0] + 1)
+    if len(places) in (2, 4) and not row["is_arc"]:
+        start, end = places[0], places[1]
+    answer = answer_of(row)
+    return {
+        **row,
+        "before": " ".join(tokens[:start]),
+        "marked": " ".join(tokens[start:end]),
+        "after": " ".join(tokens[end:]),
+        "answer": answer.pk if answer else None,
+    }
 
 
 @login_required

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.errors import Refused
 from annotation.jobs.insights import InsightKind, register_insight
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.models import Project, Role
 from annotation.rounds.workspace import Workspace
 from mtl_engine.settings import Settings, setting

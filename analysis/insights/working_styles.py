@@ -4,7 +4,7 @@ from typing import Any
 
 from annotation.errors import Refused
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight
-from annotation.jobs.kinds import Progress
+from annotation.jobs.services import Progress
 from annotation.models import Job, Project, Role, Submission
 
 NEWEST = 2000  # answers that are described

@@ -10,5 +10,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/forecast/", insights.ForecastView.as_view()),
     path("projects/<key:project_id>/policy/", insights.PolicyView.as_view()),
     path("projects/<key:project_id>/preview/", insights.PreviewView.as_view()),
+    path("projects/<key:project_id>/suspects/", insights.SuspectsView.as_view()),
+    path(
+        "projects/<key:project_id>/suspects/<int:number>/", insights.SuspectDecisionView.as_view()
+    ),
     path("projects/<key:project_id>/working-styles/", insights.WorkingStylesView.as_view()),
 ]

@@ -14,8 +14,7 @@ from analysis.sweep.store import RunStore, StudyRecord
 from analysis.sweep.study_file import SHIPPED, parse_study
 from analysis.web.models import Study
 from annotation.errors import Conflict, InvalidInput, Problem
-from annotation.jobs.kinds import Progress
-from annotation.jobs.services import OPEN, add_to_log, enqueue_job, fail_job, finish_job
+from annotation.jobs.services import OPEN, Progress, add_to_log, enqueue_job, fail_job, finish_job
 from annotation.models import Job, Project
 from config.home import home
 

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "projects/<int:project_id>/working-styles/", insights.working_styles, name="working-styles"
     ),
+    path("projects/<int:project_id>/suspects/", insights.suspects, name="suspects"),
     path("projects/<int:project_id>/studies/", pages.studies, name="studies"),
     path(
         "projects/<int:project_id>/studies/new/<slug:study_name>/",

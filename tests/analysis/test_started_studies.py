@@ -8,8 +8,7 @@ from django.utils import timezone
 from analysis.web.models import Study
 from analysis.web.services import run_study, shipped_studies, start_study
 from annotation.errors import Conflict, InvalidInput
-from annotation.jobs.kinds import get_job_kind
-from annotation.jobs.services import claim_job
+from annotation.jobs.services import claim_job, get_job_kind
 from annotation.models import Job, Membership, Role
 from annotation.projects.services import create_project
 

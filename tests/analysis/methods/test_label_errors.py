@@ -1,0 +1,106 @@
+"""Suspected errors: rare labels are no errors, layers contradict each other."""
+
+import math
+
+import pytest
+
+from analysis.methods.label_errors import (
+    Judgement,
+    adjusted_margin,
+    contradictions,
+    estimated_errors,
+    find_suspects,
+    label_thresholds,
+)
+from mtl_engine.types import Example, TaskSpec
+
+INTENT = TaskSpec("intent", "classes", ("flight", "fare"))
+SLOTS = TaskSpec("slots", "spans", ("city", "price"))
+TREE = TaskSpec("tree", "tree", ("dep", "root"))
+NER = TaskSpec("ner", "spans", ("LOC",))
+
+
+def _intent(row, given, expected, likelihood, best):
+    return Judgement(row, "intent", (given,), (expected,), likelihood, best)
+
+
+def test_a_threshold_is_the_mean_likelihood_of_a_label_shrunk_by_one_answer():
+    judged = [_intent(0, "fare", "fare", 0.2, 0.8), _intent(1, "flight", "flight", 0.8, 0.8)]
+    found = label_thresholds(judged)
+    assert found["intent", "fare"] == pytest.approx((0.2 + 0.5) / 2)
+    assert found["intent", "flight"] == pytest.approx((0.8 + 0.5) / 2)
+
+
+def test_the_same_likelihood_is_less_suspicious_for_a_label_that_is_seldom_likely():
+    thresholds = {("intent", "fare"): 0.2, ("intent", "flight"): 0.8}
+    rare = adjusted_margin(_intent(0, "fare", "flight", 0.1, 0.8), thresholds)
+    common = adjusted_margin(_intent(0, "flight", "fare", 0.1, 0.8), thresholds)
+    assert rare == pytest.approx(math.log((0.8 / 0.8) / (0.1 / 0.2)), abs=1e-4)
+    assert common == pytest.approx(math.log((0.8 / 0.2) / (0.1 / 0.8)), abs=1e-4)
+    assert rare < common
+
+
+def test_confident_errors_are_those_whose_other_label_is_as_sure_as_usual():
+    judged = [_intent(i, "flight", "flight", 0.9, 0.9) for i in range(8)]
+    judged += [_intent(8, "fare", "flight", 0.1, 0.9), _intent(9, "fare", "flight", 0.4, 0.5)]
+    # mean of flight: (8 * 0.9 + mean of all 0.77) / 9 = 0.886: only 0.9 is as sure
+    assert estimated_errors(judged) == {"intent": 1}
+
+
+def _travel():
+    """Nine sentences: a city under flight, a price under fare, one price under flight."""
+    examples, judged = [], []
+    for row in range(9):
+        is_fare = row % 2 == 1
+        intent, slot = ("fare", "price") if is_fare else ("flight", "city")
+        if row == 8:
+            slot = "price"
+        examples.append(Example((f"word{row}",), {"intent": intent, "slots": [[0, 1, slot]]}, row))
+        judged.append(Judgement(row, "slots", (0, 1, slot), (0, 1, "city"), 0.5, 0.5))
+    return examples, judged
+
+
+def test_a_slot_that_its_intent_never_takes_is_a_contradiction():
+    examples, judged = _travel()
+    found = contradictions(judged, examples, (SLOTS, INTENT))
+    by_rule = {reason.rule: reason for reason in found[8]}
+    assert by_rule["class"].evidence > 1
+    assert by_rule["class"].usual == "city"
+    assert by_rule["class"].context == "intent flight"
+    assert {r.rule: r.evidence for r in found[0]}["class"] <= 0  # a city under flight is usual
+
+
+def test_contradictions_decide_where_models_cannot_tell():
+    examples, judged = _travel()
+    assert find_suspects(judged, examples, (SLOTS, INTENT))[0].judgement.row == 8
+
+
+def test_an_entity_that_crosses_a_subtree_is_a_contradiction():
+    whole = [[2, "dep"], [0, "root"], [2, "dep"]]
+    crossing = [[3, "dep"], [3, "dep"], [0, "root"]]  # both words of the entity leave it
+    examples = [
+        Example(("a", f"b{i}", "c"), {"ner": [[0, 2, "LOC"]], "tree": whole}, i) for i in range(9)
+    ]
+    examples.append(Example(("a", "b9", "c"), {"ner": [[0, 2, "LOC"]], "tree": crossing}, 9))
+    judged = [Judgement(i, "ner", (0, 2, "LOC"), (0, 2, "LOC"), 0.9, 0.9) for i in range(10)]
+    found = contradictions(judged, examples, (NER, TREE))
+    evidence = [{r.rule: r.evidence for r in reasons}["arcs"] for reasons in found]
+    assert evidence[9] > 1
+    assert max(evidence[:9]) <= 0
+
+
+def test_equal_words_with_another_label_are_a_contradiction_and_an_answer_is_not_its_own_proof():
+    examples = [Example(("to", "rome"), {"slots": [[1, 2, "city"]]}, i) for i in range(5)]
+    examples.append(Example(("to", "rome"), {"slots": [[1, 2, "price"]]}, 5))
+    examples.append(Example(("for", "free"), {"slots": [[1, 2, "price"]]}, 6))
+    judged = [
+        Judgement(i, "slots", (1, 2, e.labels["slots"][0][2]), (1, 2, "city"), 0.5, 0.5)
+        for i, e in enumerate(examples)
+    ]
+    found = [
+        {r.rule: r for r in reasons}["words"]
+        for reasons in contradictions(judged, examples, (SLOTS,))
+    ]
+    assert found[5].evidence > 1
+    assert (found[5].context, found[5].usual) == ("rome", "city")
+    assert abs(found[6].evidence) < 1e-9  # nobody else says anything about "free"
