@@ -404,7 +404,11 @@ class SuspectDecisionView(APIView):
     """One suspected error."""
 
     @documented(
-        tag="insights", body=SuspectDecisionBody, answers={200: RepairCounts}, errors=CHANGES
+        tag="insights",
+        body=SuspectDecisionBody,
+        answers={200: RepairCounts},
+        errors=CHANGES,
+        name="api_projects_suspects_decide",
     )
     def post(self, request: Request, project_id: int, number: int) -> Response:
         """Keep the answer, take what is expected, or have it asked again."""

@@ -65,7 +65,11 @@ def update_project(*, project: Project, changes: Mapping[str, Any], actor: Any =
     changed = [key for key, value in values.items() if getattr(project, key) != value]
     for key, value in values.items():
         setattr(project, key, value)
-    project.save(update_fields=list(values))
+    try:
+        with transaction.atomic():
+            project.save(update_fields=list(values))
+    except IntegrityError:  # whoever made the project has another one of this name
+        raise _used_name(values.get("name", project.name)) from None
     if "overlap" in changed:
         _ask_more_or_fewer_people(project)
     if changed:

@@ -58,7 +58,7 @@ SILENT = frozenset(
 )
 SHOWN = frozenset({"title", "help", "summary", "label", "words", "empty_label", "help_text"})
 HEADERS = ("attachment;", "text/", "Token <", "--set")
-PROSE = re.compile(r"[A-Za-z]{2,}[,:;.]? ['\"{(]?[A-Za-z{]|^[A-Z][a-z]+[.:?]?$")
+PROSE = re.compile(r"[A-Za-z]{2}[,:;.]? ['\"{(]?[A-Za-z{]|^[A-Z][a-z]+[.:?]?$")
 PLACE = re.compile(r"\{(\w+)\}")
 NAME = re.compile(r"[A-Za-z]\w*")
 ENOUGH = 6  # letters outside places, without which a form would fit everything

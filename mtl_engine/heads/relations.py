@@ -89,8 +89,8 @@ class RelationHead(Head):
         self.second = nn.Linear(hidden, hidden, bias=False)
         self.first_factor = nn.Linear(hidden, hidden)
         self.second_factor = nn.Linear(hidden, hidden)
-        self.between = nn.Linear(width, hidden, bias=False)  # the mean: of earlier models only
-        nn.init.zeros_(self.between.weight).requires_grad_(False)
+        self.between = nn.Module()  # the mean: of earlier models only, it learns no more
+        self.between.register_buffer("weight", torch.zeros(hidden, width))
         self.between_most = nn.Linear(width, hidden, bias=False)
         self.distance = nn.Embedding(2 * N_DISTANCES + 1, hidden)
         nn.init.normal_(self.distance.weight, std=0.02)
@@ -305,8 +305,9 @@ class RelationHead(Head):
             + self.distance(tensor_of(distances(spans.start, first, second), vectors))
             + range_maxima(self.between_most(states.words), low, high)
         )
-        if self.between.weight.any():
-            hidden = hidden + range_means(self.between(states.words), low, high)
+        mean_weight = self.between.get_buffer("weight")
+        if mean_weight.any():
+            hidden = hidden + range_means(states.words @ mean_weight.T, low, high)
         return RelationScores(
             states=states,
             parent=parent,

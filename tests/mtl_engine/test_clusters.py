@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from mtl_engine.clusters import (
     SIZES,
@@ -12,6 +13,7 @@ from mtl_engine.clusters import (
     typical_order,
 )
 from mtl_engine.config import EncoderConfig
+from mtl_engine.devices import seeded
 from mtl_engine.encoders import new_encoder
 from mtl_engine.errors import EngineError
 from mtl_engine.features import open_features
@@ -22,7 +24,8 @@ VERBS, PLACES, TIMES = ("fly", "drive", "walk"), ("paris", "rome", "oslo"), ("to
 @pytest.fixture(scope="module")
 def features():
     config = EncoderConfig(kind="tiny", width=32, layers=2, frozen_layers=1)
-    return open_features(new_encoder(config), None)
+    with seeded(0, torch.device("cpu")):
+        return open_features(new_encoder(config), None)
 
 
 @pytest.fixture(scope="module")

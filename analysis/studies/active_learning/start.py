@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from analysis.data.labelled import HiddenPool
 from analysis.studies.active_learning.settings import BY_CHANCE, SimulationSettings
@@ -11,6 +12,7 @@ from mtl_engine.active_learning.cover import CLUSTER_LAYERS, sentence_groups
 from mtl_engine.active_learning.pool import Cells, Rows
 from mtl_engine.clusters import typical_order
 from mtl_engine.costs import Costs
+from mtl_engine.devices import seeded
 from mtl_engine.encoders import new_encoder
 from mtl_engine.feature_store import MemoryStore
 from mtl_engine.features import MEMORY_LIMIT, Features, open_features
@@ -48,7 +50,8 @@ def _typical_rows(
     config = settings.engine_config(seed=seed).encoder
     if config.kind == "transformer":
         config = replace(config, frozen_layers=CLUSTER_LAYERS)
-    encoder = new_encoder(config)
+    with seeded(seed, torch.device("cpu")):
+        encoder = new_encoder(config)
     features = open_features(encoder, cache_dir) or Features(encoder, MemoryStore(MEMORY_LIMIT))
     order = typical_order(features, pool.all_tokens(), settings.initial, seed=seed)
     groups = sentence_groups(pool)[order]

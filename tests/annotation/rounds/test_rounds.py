@@ -295,7 +295,7 @@ def test_blind_answers_are_held_against_what_the_model_kept_to_itself(project, w
     assert bias.to_each_other.shown.value is None
 
 
-def test_rest_tells_what_the_overview_shows(project, work, people, client):
+def test_rest_tells_what_the_overview_shows(project, work, people, client, now):
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=60, labelled=False, first=60)
     _launch(project, blind_share=0.5)
@@ -307,8 +307,20 @@ def test_rest_tells_what_the_overview_shows(project, work, people, client):
 
     curves = {curve["task"]: curve for curve in read("dashboard")["curves"]}
     assert [point["round"] for point in curves["Intent"]["chosen"]] == [1]
+    assert read("suggestion-bias")["computed_at"] is None  # nobody has answered yet
+    Annotation.objects.create(
+        sentence=Ask.objects.filter(queue__round__number=1).first().sentence,
+        task=project.tasks.get(name="Intent"),
+        author=people[0],
+        value="fare",
+        created_at=now,
+        updated_at=now,
+    )
+    client.post(f"/api/projects/{project.pk}/agreement/")
+    work()
     bias = {row["task"]: row for row in read("suggestion-bias")["tasks"]}
-    assert bias["Intent"]["to_model"]["n_blind"] == 0  # nobody has answered yet
+    counted = bias["Intent"]["to_model"]
+    assert counted["n_blind"] + counted["n_shown"] == 1
     assert read("working-styles")["is_off"] is True
 
 

@@ -72,8 +72,8 @@ def test_settings_are_changed_and_bad_ones_explained(page, harbour):
     assert "greater than or equal to 1" in response.content.decode()
 
 
-def test_a_name_that_another_project_has_is_refused(page, harbour):
-    Project.objects.create(name="Taken")
+def test_a_name_that_another_project_of_theirs_has_is_refused(page, harbour):
+    Project.objects.create(name="Taken", created_by=harbour.created_by)
     values = {
         "name": "Taken",
         "language": "en",
