@@ -6,7 +6,7 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotation.adjudication import agreement_report, people  # noqa: F401  (register pages)
+        from annotation.adjudication import people, selectors  # noqa: F401  (register pages)
         from annotation.jobs.services import FILES, RESEARCH, JobKind, register_job
         from annotation.rounds import preview, quality  # noqa: F401  (register what pages show)
         from annotation.web import security  # noqa: F401  (registers the start-up checks)
@@ -53,8 +53,8 @@ class AnnotationConfig(AppConfig):
             JobKind(
                 "deliver",
                 "Mails and webhooks",
-                run="annotation.jobs.deliveries.run_deliveries",
-                upkeep="annotation.jobs.deliveries.keep_up",
+                run="annotation.jobs.worker.run_deliveries",
+                upkeep="annotation.jobs.worker.queue_deliveries",
                 lane=FILES,
             ),
         ):

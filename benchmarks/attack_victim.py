@@ -264,8 +264,8 @@ def clock(n: int, seed: int) -> dict[str, Any]:
 
 def flips(path: str, n: int, seed: int) -> dict[str, Any]:
     """Flip one bit of an archive, n times; return what was accepted or ended in a traceback."""
-    from annotation.archive.backups import verify_archive
     from annotation.archive.files import ArchiveReader
+    from annotation.archive.services import verify_archive
     from annotation.errors import Refused
 
     rng, whole = random.Random(seed), Path(path).read_bytes()

@@ -24,7 +24,7 @@ from annotation.accounts.services import (
 from annotation.errors import NotFound
 from annotation.models import ApiToken, Membership, Role
 from annotation.notifications.outbox import address_of, mail_invitation
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.serializers import (
     CHANGES,
     PAGE,

@@ -14,12 +14,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
-from annotation.adjudication.agreement_report import NAME, stored_agreement
 from annotation.adjudication.people import stored_people
 from annotation.adjudication.selectors import (
+    REPORT,
     disputes,
     find_sentence,
     shown_cases,
+    stored_agreement,
     texts_of,
 )
 from annotation.adjudication.services import decide
@@ -265,7 +266,7 @@ class AgreementView(APIView):
     def post(self, request: Request, project_id: int) -> Response:
         """Have agreement, and what suggestions do, computed anew."""
         project = get_project(request.user, project_id)
-        job = start_insight(project=project, name=NAME, settings={}, created_by=request.user)
+        job = start_insight(project=project, name=REPORT, settings={}, created_by=request.user)
         return Response(JobMessage.render(job), status=202)
 
 
@@ -282,7 +283,7 @@ class SuggestionBiasView(APIView):
 
 
 def _with_age(project: Project, found: dict[str, Any]) -> dict[str, Any]:
-    known = known_insight(project, NAME)
+    known = known_insight(project, REPORT)
     at = known.stored.computed_at if known.stored else None
     return {**found, "computed_at": at, "is_current": known.is_current}
 

@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
-from annotation.adjudication.agreement_report import stored_agreement
 from annotation.adjudication.selectors import (
     Decision,
     Dispute,
@@ -25,6 +24,7 @@ from annotation.adjudication.selectors import (
     gold_values,
     has_pairs,
     shown_cases,
+    stored_agreement,
     texts_of,
 )
 from annotation.adjudication.services import decide, settle_agreed, settle_by_votes

@@ -1,25 +1,29 @@
-"""Where people differ: the sentences to decide, most disagreement first, and one as a case."""
+"""Where people differ and how far they agree: the sentences to decide, cases, the stored report."""
 
 import json
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Max
 
 from annotation.adjudication.agreement import Agreement, measure_agreement
+from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
 from annotation.errors import NotFound
-from annotation.models import Annotation, Gold, Project, Sentence, Suggestion, Task
+from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
+from annotation.jobs.services import Progress
+from annotation.models import Annotation, Gold, Job, Project, Role, Sentence, Suggestion, Task
 from mtl_engine.kinds import KINDS
 
 DECIDED = (Gold.Source.ADJUDICATED, Gold.Source.MAJORITY)
 MOST_SENTENCES = 2000  # newest first: intervals are narrow long before
 NEWEST = 300  # where one number per person is enough
+REPORT = "agreement"
 
 
 @dataclass(frozen=True)
@@ -264,3 +268,43 @@ def agreement_with_others(project: Project) -> dict[str, float]:
 def project_agreement(project: Project) -> dict[str, Agreement]:
     """Return the agreement on every task of a project, by name."""
     return {task.name: task_agreement(task) for task in project.tasks.all()}
+
+
+def compute_agreement(project: Project, settings: NoSettings, progress: Progress) -> dict[str, Any]:
+    """Return agreement by task, with and without suggestions, and by source of suggestions."""
+    progress("comparing", 0, None)
+    return {
+        "tasks": {name: asdict(found) for name, found in project_agreement(project).items()},
+        "bias": [asdict(row) for row in suggestion_bias(project)],
+        "sources": [asdict(row) for row in measure_sources(project)],
+    }
+
+
+def stored_agreement(project: Project) -> dict[str, Any]:
+    """Return the report that is stored; an empty one before it was first computed."""
+    return stored_result(project, REPORT) or {"tasks": {}, "bias": [], "sources": []}
+
+
+def _inputs(project: Project) -> Any:
+    answers = Annotation.objects.filter(sentence__project=project)
+    suggestions = Suggestion.objects.filter(sentence__project=project)
+    return [
+        answers.aggregate(n=Count("pk"), last=Max("updated_at")),
+        suggestions.aggregate(n=Count("pk"), last=Max("pk")),
+        list(project.tasks.values_list("name", "kind")),
+    ]
+
+
+AGREEMENT = register_insight(
+    InsightKind(
+        name=REPORT,
+        title="Agreement",
+        compute="annotation.adjudication.selectors.compute_agreement",
+        inputs=_inputs,
+        is_wanted=lambda project: Annotation.objects.filter(sentence__project=project).exists(),
+        role=Role.CURATOR,
+        job=Job.Kind.REPORT,
+        page="agreement",
+        place="agreement",
+    )
+)

@@ -15,7 +15,17 @@ from rest_framework.views import APIView
 from annotation.accounts.access import find_member, get_project
 from annotation.accounts.log import record
 from annotation.corpora.exports import ALL, SENTENCES, WAYS, export_corpus, which_of
-from annotation.corpora.jobs import export_file, read_now, reading_here, start_import
+from annotation.corpora.jobs import (
+    AUTO,
+    Upload,
+    discard_upload,
+    export_file,
+    keep_upload,
+    read_now,
+    reading_here,
+    safe_file_name,
+    start_import,
+)
 from annotation.corpora.report import (
     DUPLICATES,
     LABELS_AS,
@@ -24,7 +34,6 @@ from annotation.corpora.report import (
     ImportRefused,
 )
 from annotation.corpora.selectors import find_corpus, find_sentences
-from annotation.corpora.uploads import AUTO, Upload, discard_upload, keep_upload, safe_file_name
 from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import InvalidInput, NotFound, Problem, Refused, unknown_name
 from annotation.formats.format import formats, get_format, readable_formats
@@ -32,7 +41,7 @@ from annotation.formats.records import ReadOptions
 from annotation.jobs.api import JobMessage
 from annotation.jobs.services import find_job
 from annotation.models import Project, Role, Sentence
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.security import read_json
 from annotation.web.serializers import (
     CHANGES,

@@ -14,13 +14,13 @@ from annotation.bridge import tasks_by_name
 from annotation.corpora.selectors import notes_on
 from annotation.errors import Refused, unknown_name
 from annotation.formats.format import Format, get_format
-from annotation.formats.layers import match_layers
 from annotation.formats.records import (
     Confidence,
     ExportRecord,
     FormatError,
     SentenceRecord,
     WriteOptions,
+    match_layers,
 )
 from annotation.models import (
     Annotation,

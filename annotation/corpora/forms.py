@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth import get_user_model
 
+from annotation.corpora.jobs import AUTO, Upload, find_upload, keep_upload
 from annotation.corpora.report import ImportChoices
-from annotation.corpora.uploads import AUTO, Upload, find_upload, keep_upload
 from annotation.formats.format import readable_formats
 from annotation.formats.records import ReadOptions
 from annotation.models import Project

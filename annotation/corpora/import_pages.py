@@ -11,9 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.access import get_project
 from annotation.corpora.forms import LABELS, ImportForm, values_of_job
-from annotation.corpora.jobs import read_now, reading_here, start_import
+from annotation.corpora.jobs import Upload, discard_upload, read_now, reading_here, start_import
 from annotation.corpora.report import ImportRefused, ImportReport
-from annotation.corpora.uploads import Upload, discard_upload
 from annotation.errors import Refused
 from annotation.jobs.services import FILES, alive_workers
 from annotation.models import Job, Project

@@ -25,7 +25,6 @@ from annotation.corpora.report import ImportChoices
 from annotation.corpora.staging import Findings, Stage, stage_records
 from annotation.errors import Refused
 from annotation.formats.format import Format, get_format
-from annotation.formats.layers import match_layers
 from annotation.formats.records import (
     FormatError,
     Limits,
@@ -33,6 +32,7 @@ from annotation.formats.records import (
     ReadOptions,
     SentenceRecord,
     layer_spec,
+    match_layers,
 )
 from config.home import BASE_DIR
 from mtl_engine.errors import EngineError

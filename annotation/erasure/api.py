@@ -12,7 +12,7 @@ from annotation.accounts.access import get_project, require_admin
 from annotation.erasure.services import anonymise, delete_answers, erase, people, set_active
 from annotation.errors import InvalidInput, NotFound, Problem
 from annotation.models import Annotation, Lease, Role
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.serializers import (
     CHANGES,
     PAGE,

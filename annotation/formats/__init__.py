@@ -12,7 +12,6 @@ for piece in format.write(export_records, options=WriteOptions(tasks=tasks)):
 """
 
 from annotation.formats.format import Format, detect, formats, get_format, readable_formats
-from annotation.formats.layers import match_layers
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
@@ -24,6 +23,7 @@ from annotation.formats.records import (
     SentenceRecord,
     WriteOptions,
     layer_spec,
+    match_layers,
 )
 
 __all__ = [

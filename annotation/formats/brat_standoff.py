@@ -8,9 +8,14 @@ from typing import Any
 
 from annotation.formats.columns import describe
 from annotation.formats.json_stream import Link, Region, dump_line, sentence_fields
-from annotation.formats.layers import Placement, by_sentence
 from annotation.formats.offsets import character_spans
-from annotation.formats.records import CannotWrite, ExportRecord, WriteOptions
+from annotation.formats.records import (
+    CannotWrite,
+    ExportRecord,
+    Placement,
+    WriteOptions,
+    by_sentence,
+)
 from annotation.formats.source import write_archive
 
 NAME = "brat"

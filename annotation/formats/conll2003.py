@@ -26,18 +26,21 @@ from annotation.formats.columns import (
     write_spans,
 )
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement, by_sentence, name_for, name_when_read
 from annotation.formats.offsets import join_tokens
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
     Extra,
     Layer,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
+    by_sentence,
     layer_spec,
+    name_for,
+    name_when_read,
 )
 from annotation.formats.source import Source
 

@@ -35,7 +35,6 @@ from annotation.formats.columns import (
     write_spans,
 )
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement
 from annotation.formats.offsets import Misaligned, locate_tokens
 from annotation.formats.records import (
     CannotWrite,
@@ -43,6 +42,7 @@ from annotation.formats.records import (
     Extra,
     Layer,
     Offsets,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,

@@ -17,8 +17,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from annotation.formats.columns import tags_of
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement
-from annotation.formats.records import LAYER_KINDS, CannotWrite, ExportRecord, WriteOptions
+from annotation.formats.records import (
+    LAYER_KINDS,
+    CannotWrite,
+    ExportRecord,
+    Placement,
+    WriteOptions,
+)
 from annotation.formats.source import write_files
 from mtl_engine.kinds import KINDS, TaskSpec
 

@@ -26,7 +26,6 @@ import orjson
 from annotation.formats.columns import describe
 from annotation.formats.format import BYTE_ORDER_MARK, Format
 from annotation.formats.json_stream import BadValue, kind_of, layer_of, pieces_of
-from annotation.formats.layers import Placement, by_sentence, name_for, name_when_read
 from annotation.formats.offsets import Tokeniser, are_located, tokeniser_for, whitespace_tokens
 from annotation.formats.records import (
     LAYER_KINDS,
@@ -35,11 +34,15 @@ from annotation.formats.records import (
     Extra,
     Layer,
     Offsets,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
+    by_sentence,
     layer_spec,
+    name_for,
+    name_when_read,
 )
 from annotation.formats.source import Source
 from mtl_engine.kinds import TaskSpec

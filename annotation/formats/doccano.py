@@ -29,13 +29,13 @@ from annotation.formats.json_stream import (
     storable,
     text_key_of,
 )
-from annotation.formats.layers import Placement
 from annotation.formats.offsets import character_spans, tokeniser_for
 from annotation.formats.records import (
     ExportRecord,
     Extra,
     Layer,
     Offsets,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,

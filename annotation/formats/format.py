@@ -13,16 +13,17 @@ from pkgutil import iter_modules
 from typing import BinaryIO
 
 from annotation.formats.columns import require_scheme
-from annotation.formats.layers import Placement, place
 from annotation.formats.records import (
     ExportRecord,
     Extra,
     FormatError,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,
     Unreadable,
     WriteOptions,
+    place,
 )
 from annotation.formats.source import GZIP_MAGIC, Source
 from mtl_engine.errors import UnknownName

@@ -23,17 +23,18 @@ from annotation.formats.json_stream import (
     objects,
     storable,
 )
-from annotation.formats.layers import Placement, by_sentence
 from annotation.formats.offsets import join_tokens
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
     Extra,
     Layer,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
+    by_sentence,
     layer_spec,
 )
 from annotation.formats.source import Source

@@ -34,7 +34,6 @@ from annotation.formats.json_stream import (
     storable,
     text_key_of,
 )
-from annotation.formats.layers import Placement, by_sentence, name_for
 from annotation.formats.offsets import Misaligned, Tokeniser, snap_spans, tokeniser_for
 from annotation.formats.records import (
     LAYER_KINDS,
@@ -42,11 +41,14 @@ from annotation.formats.records import (
     Extra,
     Layer,
     Offsets,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
+    by_sentence,
     classes_layer,
+    name_for,
 )
 from annotation.formats.source import Source
 

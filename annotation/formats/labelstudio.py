@@ -33,19 +33,21 @@ from annotation.formats.json_stream import (
     spans_layer,
     storable,
 )
-from annotation.formats.layers import Placement, by_sentence, name_for
 from annotation.formats.offsets import Tokeniser, character_spans, tokeniser_for
 from annotation.formats.records import (
     ExportRecord,
     Extra,
     Layer,
     Offsets,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
+    by_sentence,
     classes_layer,
     layer_spec,
+    name_for,
 )
 from annotation.formats.source import Source
 from mtl_engine.kinds import TaskSpec

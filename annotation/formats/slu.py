@@ -30,13 +30,13 @@ from annotation.formats.columns import (
     write_spans,
 )
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement
 from annotation.formats.offsets import Misaligned, join_tokens, locate_tokens
 from annotation.formats.records import (
     ExportRecord,
     Extra,
     Layer,
     Offsets,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,

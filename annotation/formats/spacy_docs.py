@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement
-from annotation.formats.records import LAYER_KINDS, ExportRecord, WriteOptions
+from annotation.formats.records import LAYER_KINDS, ExportRecord, Placement, WriteOptions
 from mtl_engine.kinds import KINDS, TaskSpec
 
 NAME = "spacy"

@@ -6,11 +6,11 @@ Blank lines are skipped. Lines are kept as they are, spaces at their ends includ
 from collections.abc import Iterable, Iterator
 
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement
 from annotation.formats.offsets import TextTooLong, tokeniser_for
 from annotation.formats.records import (
     CannotWrite,
     ExportRecord,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,

@@ -1,4 +1,4 @@
-"""The worker process: claims jobs, shows signs of life, takes over from the dead, parks."""
+"""The worker process: claims jobs, shows signs of life, takes over from the dead, parks, sends."""
 
 import errno
 import fcntl
@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 import traceback
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -19,10 +20,20 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-from annotation.errors import Refused
+from annotation.errors import Conflict, Refused
 from annotation.jobs import services
-from annotation.jobs.services import FILES, RESEARCH, Progress, keep_up, run_kind
-from annotation.models import Job
+from annotation.jobs.services import (
+    FILES,
+    OPEN,
+    RESEARCH,
+    Progress,
+    enqueue_job,
+    finish_job,
+    keep_up,
+    run_kind,
+)
+from annotation.models import Delivery, Job, Project
+from annotation.notifications.transport import deliver, discard_old, due
 from config.home import home
 from mtl_engine.errors import EngineError
 
@@ -31,6 +42,7 @@ REPORT_SECONDS = 1.0
 NICENESS = 10  # of a worker that does research
 EXIT_TOO_LONG = 75  # a temporary failure: whoever supervises starts another worker
 _stopping = threading.Event()
+MOST_SENT = 200  # of one job; the next one takes the others
 
 
 def is_stopping() -> bool:
@@ -261,3 +273,29 @@ def _progress_of(job: Job) -> Progress:
             services.report_progress(job=job, stage=stage, n_done=n_done, n_total=n_total, now=now)
 
     return progress
+
+
+def run_deliveries(job: Job, progress: Progress) -> None:
+    """Send what is due in a project."""
+    now = timezone.now()
+    waiting = list(
+        Delivery.objects.filter(due(now), project=job.project).order_by("id")[:MOST_SENT]
+    )
+    n_sent = 0
+    for number, delivery in enumerate(waiting):
+        progress("sending", number, len(waiting))
+        n_sent += deliver(delivery=delivery, now=timezone.now())
+    discard_old(now=now)
+    finish_job(job=job, result={"n_sent": n_sent, "n_due": len(waiting)}, now=timezone.now())
+
+
+def queue_deliveries(*, now: datetime) -> None:
+    """Queue a job for every project in which something is due and none is queued."""
+    projects = Project.objects.filter(pk__in=Delivery.objects.filter(due(now)).values("project"))
+    for project in projects:
+        if project.jobs.filter(kind=Job.Kind.DELIVER, state__in=OPEN).exists():
+            continue
+        try:
+            enqueue_job(project=project, kind=Job.Kind.DELIVER, arguments={}, created_by=None)
+        except Conflict:  # too many wait already: a few seconds later there is room
+            continue

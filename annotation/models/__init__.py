@@ -3,28 +3,35 @@
 from annotation.models.access import (
     ApiToken,
     Assignment,
+    Delivery,
     Identity,
     Invitation,
+    MailChoice,
     Membership,
     RecoveryCode,
     Role,
     SecondStep,
     SignInAttempt,
     SignInLink,
+    Webhook,
     WorkGroup,
     WorkGroupMember,
 )
-from annotation.models.answers import (
+from annotation.models.project import Corpus, Label, LogEntry, Project, Sentence, Task
+from annotation.models.queue import (
     Annotation,
     AnnotationVersion,
+    Ask,
+    Flag,
     Gold,
     GoldVersion,
+    Lease,
+    Progress,
+    Queue,
     Review,
+    Submission,
     Suggestion,
 )
-from annotation.models.notifications import Delivery, MailChoice, Webhook
-from annotation.models.project import Corpus, Label, LogEntry, Project, Sentence, Task
-from annotation.models.queue import Ask, Flag, Lease, Progress, Queue, Submission
 from annotation.models.round import Insight, Job, Round, Worker
 
 __all__ = [

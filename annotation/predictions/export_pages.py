@@ -22,9 +22,8 @@ from annotation.corpora.exports import (
     export_corpus,
     which_of,
 )
-from annotation.corpora.jobs import export_file, start_export
+from annotation.corpora.jobs import export_file, safe_file_name, start_export
 from annotation.corpora.selectors import count_sentences
-from annotation.corpora.uploads import safe_file_name
 from annotation.errors import Refused
 from annotation.formats.format import formats, get_format
 from annotation.jobs.pages import find

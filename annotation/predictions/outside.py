@@ -12,9 +12,8 @@ from annotation.bridge import task_specs
 from annotation.corpora.exports import CHUNK
 from annotation.errors import InvalidInput, Problem, Refused, describe, unknown_name
 from annotation.formats.format import get_format
-from annotation.formats.layers import match_layers
 from annotation.formats.records import Problem as FileProblem
-from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec
+from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec, match_layers
 from annotation.models import Project, Sentence
 from annotation.queue.suggestions import IMPORT, MODEL, Offer, offer_suggestions
 from mtl_engine.kinds import TaskSpec

@@ -22,6 +22,7 @@ from annotation.bridge import task_specs
 from annotation.errors import Refused, unknown_name
 from annotation.jobs.services import Progress, enqueue_job, finish_job
 from annotation.models import Job, Label, Project, Sentence
+from annotation.notifications.transport import BadAnswer, Endpoint, post
 from annotation.predictions.outside import (
     SuggestionReport,
     checked,
@@ -30,7 +31,6 @@ from annotation.predictions.outside import (
 )
 from annotation.queue.suggestions import Offer, offer_suggestions
 from annotation.rounds.data import tokens_of
-from annotation.web.outbound import BadAnswer, Endpoint, post
 from mtl_engine.kinds import KINDS, TaskSpec
 
 SECONDS = 60.0  # for one answer, from the first byte sent to the last one read

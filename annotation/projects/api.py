@@ -40,7 +40,7 @@ from annotation.projects.spec import (
     read_spec,
 )
 from annotation.projects.tasks import delete_task
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.serializers import (
     CHANGES,
     PAGE,

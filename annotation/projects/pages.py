@@ -1,16 +1,19 @@
-"""The projects one works on, making a new one, changing or deleting one, and its log."""
+"""The projects one works on, a new one, and of each its settings, end, log and webhooks."""
 
 from datetime import date
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.accounts.access import get_project, refuse_others_than_admins
@@ -18,23 +21,31 @@ from annotation.accounts.log import GROUPS, details_of, filter_log, log_lines, l
 from annotation.errors import Conflict, InvalidInput, Refused
 from annotation.models import Annotation, LogEntry, Project, Role
 from annotation.models import project as about_projects
+from annotation.notifications.events import webhook_events
 from annotation.projects.forms import TaskForm, TaskFormSet, rows_of, show_problems, tasks_of
 from annotation.projects.selectors import n_sentences_of, project_cards
 from annotation.projects.services import (
+    add_webhook,
+    change_webhook,
     create_project,
     delete_project,
+    deliveries_of,
+    get_webhook,
+    remove_webhook,
+    send_test,
     set_project_state,
     update_project,
 )
 from annotation.projects.spec import read_template, template_names
 from annotation.web.errors import show_refusal
-from annotation.web.frame import render_in_project
+from annotation.web.frame import Link, render_in_project
 from annotation.web.settings_fields import form_field, look_of
 
 PAGE_SIZE = 100
 
 FIRST_TEMPLATE = "ner"
 BLANK = "blank"
+SHOWN = 20  # deliveries of each webhook
 
 
 class ProjectForm(forms.Form):
@@ -290,3 +301,73 @@ def _day(text: str) -> date | None:
         return parse_date(text)
     except ValueError:
         return None
+
+
+class WebhookForm(forms.Form):
+    """Which address is told what."""
+
+    url = forms.CharField(
+        label="Address",
+        max_length=500,
+        widget=forms.TextInput({"inputmode": "url", "autocomplete": "off"}),
+    )
+    events = forms.MultipleChoiceField(
+        label="Call it when",
+        widget=forms.CheckboxSelectMultiple,
+        choices=lambda: [(event.name, event.title) for event in webhook_events()],
+    )
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def webhooks(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show which programs are told what and how that went, or add one and show its secret once."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    form = WebhookForm(request.POST or None)
+    link = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            new = add_webhook(project=project, actor=request.user, **form.cleaned_data)
+        except Refused as refusal:
+            show_refusal(form, refusal)
+        else:
+            link, form = Link("The webhook is ready", new.secret), WebhookForm()
+    titles = {event.name: event.title for event in webhook_events()}
+    context: dict[str, Any] = {
+        "form": form,
+        "link": link,
+        "hosts": [entry.partition("=")[0] for entry in settings.WEBHOOK_HOSTS],
+        "rows": [
+            {
+                "webhook": webhook,
+                "events": [titles.get(name, name) for name in webhook.events],
+                "deliveries": deliveries_of(webhook)[:SHOWN],
+            }
+            for webhook in project.webhooks.all()
+        ],
+        "part": "webhooks",
+    }
+    return render_in_project(request, "annotation/webhooks.html", project, "settings", context)
+
+
+@login_required
+@require_POST
+def change_webhook_state(request: HttpRequest, project_id: int, webhook_id: int) -> HttpResponse:
+    """Send a test to a webhook, switch it on or off, or remove it."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    webhook = get_webhook(project, webhook_id)
+    action = request.POST.get("action", "")
+    try:
+        if action == "test":
+            send_test(webhook=webhook, actor=request.user, now=timezone.now())
+            messages.success(request, "The test is on its way: how it went stands here in seconds.")
+        elif action == "remove":
+            remove_webhook(webhook=webhook, actor=request.user)
+            messages.success(request, "The webhook is removed.")
+        elif action in ("on", "off"):
+            change_webhook(webhook=webhook, actor=request.user, is_active=action == "on")
+            messages.success(request, f"The webhook is switched {action}.")
+    except Conflict as refusal:
+        messages.error(request, str(refusal))
+    return redirect("webhooks", project.pk)

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 from annotation.accounts.access import get_project
 from annotation.models import Delivery, Role, Webhook
 from annotation.notifications.events import webhook_events
-from annotation.projects.webhooks import (
+from annotation.projects.services import (
     add_webhook,
     change_webhook,
     deliveries_of,
@@ -17,7 +17,7 @@ from annotation.projects.webhooks import (
     remove_webhook,
     send_test,
 )
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.serializers import (
     CHANGES,
     PAGE,

@@ -32,7 +32,7 @@ from annotation.queue.selectors import (
     get_submission,
 )
 from annotation.queue.skips import flag_sentence
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.serializers import (
     PAGE,
     READS,

@@ -25,7 +25,7 @@ from annotation.rounds.settings import (
     problems_of,
     shown_settings,
 )
-from annotation.web.lists import page_of
+from annotation.web.rest import page_of
 from annotation.web.serializers import (
     CHANGES,
     PAGE,

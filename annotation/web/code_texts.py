@@ -25,7 +25,10 @@ register = template.Library()
 HOUSE = Path(__file__).parents[2]
 ROOMS = (
     *(f"annotation/{room}" for room in "accounts adjudication corpora erasure jobs".split()),
-    *(f"annotation/{room}" for room in "models predictions projects queue rounds".split()),
+    *(
+        f"annotation/{room}"
+        for room in "models notifications predictions projects queue rounds".split()
+    ),
     *("annotation/web", "annotation/errors.py", "annotation/apps.py", "annotation/formats"),
     *("annotation/templatetags", "analysis/insights", "analysis/web"),
     *("mtl_engine/kinds", "mtl_engine/active_learning", "mtl_engine/selection"),
@@ -33,9 +36,9 @@ ROOMS = (
 # Files whose texts no page shows: documentation, protocols, statements, files for other programs.
 UNSEEN = frozenset(
     {
-        *("metrics.py", "card.py", "chat.py", "server.py", "store.py", "replay.py", "pieces.py"),
+        *("metrics.py", "card.py", "chat.py", "server.py", "store.py", "pieces.py"),
         *("static_storage.py", "security.py", "phrases.py", "languages.py", "api_docs.py"),
-        *("code_texts.py", "api_urls.py", "rest.py", "authentication.py", "reader_process.py"),
+        *("code_texts.py", "api_urls.py", "authentication.py", "reader_process.py"),
         *("model_files.py", "corpus_file.py", "client.py", "stages.py", "workspace.py"),
         *("documents.py", "outside.py", "sources.py", "unstorable_text.py"),
     }

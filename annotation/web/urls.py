@@ -16,7 +16,6 @@ from annotation.predictions import export_pages as exporting
 from annotation.projects import label_pages as life
 from annotation.projects import pages as projects
 from annotation.projects import task_pages as tasks
-from annotation.projects import webhook_pages as webhooks
 from annotation.queue import pages as annotate
 from annotation.rounds import pages as rounds
 from annotation.web import frame
@@ -83,10 +82,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("projects/<int:project_id>/rounds/<int:number>/retry/", rounds.retry, name="retry-round"),
     path("projects/<int:project_id>/settings/", projects.project_settings, name="settings"),
-    path("projects/<int:project_id>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("projects/<int:project_id>/webhooks/", projects.webhooks, name="webhooks"),
     path(
         "projects/<int:project_id>/webhooks/<int:webhook_id>/",
-        webhooks.change,
+        projects.change_webhook_state,
         name="change-webhook",
     ),
     path("projects/<int:project_id>/delete/", projects.delete, name="delete-project"),

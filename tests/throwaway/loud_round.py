@@ -28,8 +28,8 @@ from annotation.demo.services import TRAVEL_DESK  # noqa: E402
 from annotation.jobs.worker import JobWorker  # noqa: E402
 from annotation.models import Ask  # noqa: E402
 from annotation.projects.services import create_project  # noqa: E402
-from annotation.rounds.replay import replay_round  # noqa: E402
 from annotation.rounds.settings import RoundSettings, read_settings  # noqa: E402
+from annotation.rounds.stages import replay_round  # noqa: E402
 from annotation.rounds.workspace import Workspace  # noqa: E402
 from mtl_engine.settings import settings_table  # noqa: E402
 from tests.annotation.rounds.conftest import TINY, import_demo  # noqa: E402

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from annotation.formats.format import Format
-from annotation.formats.layers import Placement
 from annotation.formats.offsets import join_tokens
 from annotation.formats.records import (
     ExportRecord,
     Layer,
+    Placement,
     Problem,
     ReadOptions,
     SentenceRecord,

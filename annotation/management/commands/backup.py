@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.archive.backups import back_up, back_up_to
+from annotation.archive.services import back_up, back_up_to
 from annotation.management import RefusingCommand
 
 

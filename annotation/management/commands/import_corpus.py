@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.jobs import AUTO, recognise_format
 from annotation.corpora.report import (
     DUPLICATES,
     LABELS_AS,
@@ -13,7 +14,6 @@ from annotation.corpora.report import (
     ImportRefused,
     ImportReport,
 )
-from annotation.corpora.uploads import AUTO, recognise_format
 from annotation.formats.brat import open_file
 from annotation.formats.records import ReadOptions
 from annotation.management import RefusingCommand, read_mapping

@@ -15,7 +15,7 @@ class Command(RefusingCommand):
         parser.add_argument("--project", help="name or id of its project")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from annotation.rounds.replay import replay_round  # loads torch
+        from annotation.rounds.stages import replay_round  # loads torch
 
         replayed = self._find(options["round"], options["project"])
         replay = replay_round(replayed)

@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.archive.backups import verify_archive
+from annotation.archive.services import verify_archive
 from annotation.management import RefusingCommand
 
 

@@ -9,10 +9,16 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.accounts.services import invite
-from annotation.archive import backups
-from annotation.archive.backups import back_up, restore, verify_archive
+from annotation.archive import services
 from annotation.archive.files import ArchiveReader
-from annotation.archive.services import LEFT_OUT, export_project, import_project
+from annotation.archive.services import (
+    NOT_EXPORTED,
+    back_up,
+    export_project,
+    import_project,
+    restore,
+    verify_archive,
+)
 from annotation.archive.tables import project_tables
 from annotation.corpora.exports import export_corpus
 from annotation.errors import Conflict, Refused
@@ -71,7 +77,7 @@ def content(project):
             model._base_manager.filter(**{path or "pk": project.pk}).order_by("pk").values()
         )
         for model, path in project_tables()
-        if model not in LEFT_OUT
+        if model not in NOT_EXPORTED
     }
     for row in found["Round"]:
         assert row.pop("folder")
@@ -264,7 +270,7 @@ def test_a_backup_leaves_out_files_that_are_being_written(rich, tmp_path, monkey
     for name in ("rounds/a/scores.npz", "rounds/a/.model.new-1/x", "rounds/b/gone"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
-    monkeypatch.setattr(backups, "_files", _losing(tmp_path / "rounds/b/gone", backups._files))
+    monkeypatch.setattr(services, "_files", _losing(tmp_path / "rounds/b/gone", services._files))
     back_up(path=tmp_path / "b.zip")
     with ArchiveReader(tmp_path / "b.zip") as archive:
         assert archive.file_names == ["rounds/a/scores.npz"]

@@ -8,8 +8,8 @@ import pytest
 
 from annotation.corpora import jobs
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.jobs import Upload
 from annotation.corpora.reader_process import ReadingLimits
-from annotation.corpora.uploads import Upload
 from annotation.errors import Refused
 from annotation.formats.brat_standoff import BadLine, read_standoff, still_valid
 from annotation.formats.format import get_format

@@ -6,8 +6,14 @@ import time
 import pytest
 from django.utils import timezone
 
-from annotation.corpora.jobs import export_file, start_export, start_import
-from annotation.corpora.uploads import find_upload, keep_upload, safe_file_name
+from annotation.corpora.jobs import (
+    export_file,
+    find_upload,
+    keep_upload,
+    safe_file_name,
+    start_export,
+    start_import,
+)
 from annotation.errors import Conflict, NotFound, Refused
 from annotation.jobs import services
 from annotation.jobs.services import alive_workers, get_job, jobs_of

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.adjudication.services import resolve_flag
 from annotation.errors import Conflict, InvalidInput
-from annotation.jobs import deliveries
+from annotation.jobs import worker
 from annotation.jobs.worker import JobWorker
 from annotation.models import Delivery, Flag, Job, MailChoice, Sentence
 from annotation.notifications.events import EVENTS, FLAG_ANSWERED, FOOT, ROUND_READY
@@ -33,7 +33,7 @@ def wants(user, *events, language="en", address=""):
 
 
 def send_all():
-    deliveries.keep_up(now=NOW())
+    worker.queue_deliveries(now=NOW())
     return JobWorker().run_all()
 
 

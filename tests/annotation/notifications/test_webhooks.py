@@ -11,17 +11,17 @@ from django.utils import timezone
 
 from annotation.corpora.jobs import start_export
 from annotation.errors import InvalidInput, Refused
-from annotation.jobs import deliveries
+from annotation.jobs import worker
 from annotation.jobs.worker import JobWorker
 from annotation.models import Delivery, Webhook
+from annotation.notifications import transport
 from annotation.notifications.transport import MOST_TRIES, deliver, find_host, signature
-from annotation.projects.webhooks import add_webhook, send_test
-from annotation.web import outbound
+from annotation.projects.services import add_webhook, send_test
 from tandem_client.webhooks import BadSignature, verify
 
 
 def work():
-    deliveries.keep_up(now=timezone.now())
+    worker.queue_deliveries(now=timezone.now())
     return JobWorker().run_all()
 
 
@@ -107,7 +107,7 @@ def test_only_listed_hosts_are_called_and_names_may_not_lead_inside(settings, mo
 
     def leads_to(address):
         rows = [(2, 1, 6, "", (address, 443))]
-        monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda *_, **__: rows)
+        monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_, **__: rows)
 
     for url in (
         "https://evil.example.org/",

@@ -9,9 +9,9 @@ from rest_framework.test import APIClient
 
 from annotation.errors import Refused
 from annotation.models import Sentence, Suggestion
+from annotation.notifications import transport
 from annotation.predictions.sources import ask_source, find_endpoint
 from annotation.queue.suggestions import shown_suggestions
-from annotation.web import outbound
 from tests.annotation.rounds.conftest import import_demo
 
 pytestmark = pytest.mark.django_db
@@ -98,7 +98,7 @@ def test_good_answers_become_suggestions_and_bad_ones_are_dropped_and_counted(
 
 
 def test_endless_and_slow_answers_are_cut(filled, task, endpoint, monkeypatch):
-    monkeypatch.setattr(outbound, "MAX_ANSWER", 50_000)
+    monkeypatch.setattr(transport, "MAX_ANSWER", 50_000)
     hold = threading.Event()
     endpoint.answers = [
         (200, lambda out: out.write(b" " * 200_000), {}),
@@ -117,7 +117,7 @@ def test_only_listed_addresses_are_asked_and_names_may_not_lead_inside(settings,
 
     def leads_to(address):
         rows = [(2, 1, 6, "", (address, 80))]
-        monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda *_, **__: rows)
+        monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_, **__: rows)
 
     for inside in ("127.0.0.1", "10.0.0.7", "169.254.169.254"):
         leads_to(inside)

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.errors import Refused
-from annotation.rounds.replay import replay_round
 from annotation.rounds.selectors import learned_weights
 from annotation.rounds.services import launch_round
+from annotation.rounds.stages import replay_round
 from annotation.rounds.workspace import Workspace
 from tests.annotation.rounds.conftest import TINY, import_demo
 

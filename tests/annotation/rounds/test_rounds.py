@@ -5,7 +5,6 @@ from annotation.adjudication.suggestion_bias import suggestion_bias
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs import services as jobs
 from annotation.models import Annotation, Ask, Job, Queue, Round, Sentence, Suggestion
-from annotation.rounds.replay import replay_round
 from annotation.rounds.selection_stage import length_shares
 from annotation.rounds.selectors import plan_round
 from annotation.rounds.services import (
@@ -16,6 +15,7 @@ from annotation.rounds.services import (
     retry_round,
 )
 from annotation.rounds.settings import RoundSettings
+from annotation.rounds.stages import replay_round
 from annotation.rounds.workspace import Workspace
 from tests.annotation.rounds.conftest import TINY, import_demo
 

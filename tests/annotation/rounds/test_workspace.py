@@ -5,8 +5,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from annotation.archive.backups import back_up, restore
-from annotation.archive.services import export_project, import_project
+from annotation.archive.services import back_up, export_project, import_project, restore
 from annotation.errors import Refused
 from annotation.jobs import services as jobs
 from annotation.models import Job, Project, Round

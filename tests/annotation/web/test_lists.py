@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from annotation.errors import InvalidInput
 from annotation.models import Sentence
-from annotation.web.lists import chosen_sort, filtered, page_of, plain_text, whole_number, yes_or_no
+from annotation.web.rest import chosen_sort, filtered, page_of, plain_text, whole_number, yes_or_no
 from tests.annotation.queue.conftest import add_sentences, new_project
 
 pytestmark = pytest.mark.django_db
