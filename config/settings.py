@@ -65,7 +65,7 @@ TEMPLATES = [
         "OPTIONS": {
             "builtins": ["django.templatetags.i18n", "annotation.web.code_texts"],
             "loaders": [
-                ("django.template.loaders.cached.Loader", ["annotation.web.phrases.Loader"])
+                ("django.template.loaders.cached.Loader", ["annotation.web.languages.Loader"])
             ],
             "context_processors": [
                 "django.template.context_processors.request",

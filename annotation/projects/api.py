@@ -13,10 +13,10 @@ from annotation.accounts.log import log_of
 from annotation.errors import InvalidInput, NotFound, Problem
 from annotation.models import LogEntry, Project, Role, Task
 from annotation.models.project import project_settings
+from annotation.projects.label_uses import label_usage
 from annotation.projects.labels import (
     add_labels,
     find_label,
-    label_usage,
     merge_labels,
     remove_label,
     undo_change,

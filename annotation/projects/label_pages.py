@@ -14,13 +14,11 @@ from annotation.accounts.access import get_project
 from annotation.accounts.log import log_of
 from annotation.errors import Refused
 from annotation.models import Label, LogEntry, Project, Role, Round, Task
+from annotation.projects.label_uses import LabelUse, label_uses, merge_usage
 from annotation.projects.labels import (
-    LabelUse,
     add_labels,
     give_keys_by_use,
-    label_uses,
     merge_labels,
-    merge_usage,
     order_by_use,
     remove_label,
     undo_change,

@@ -3,24 +3,33 @@
 Catalogues are gettext's: ``annotation/locale/<language>/LC_MESSAGES/django.po``, compiled beside
 them by ``python -m annotation.web.languages``, which also says what they lack. The English text is
 the key of its translation; without one it stays English. Scripts mark their texts with ``t``,
-code with ``gettext``; the texts of templates need no mark (see ``phrases.py``).
+code with ``gettext``; the texts of templates need no mark, all that is shown is a message.
+
+A phrase of a template is what stands between two tags, HTML's or the template's, with the variables
+in it: ``<b>{{ n|grouped }} of {{ total }}</b>`` is the message ``%(n)s of %(total)s``. The loader
+turns every phrase, and every one in an attribute that people see or hear, into a ``blocktranslate``
+when the template is compiled. So no text of a page can escape the catalogues.
 """
 
 import ast
 import os
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import django
+from django.apps import apps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.template import Origin
+from django.template.base import tag_re
+from django.template.loaders import app_directories
 from django.utils import translation
 
 from annotation.web.code_texts import code_texts
-from annotation.web.phrases import template_texts
 
 COOKIE = "language"
 MOST_OF_THEM = 0.9
@@ -31,6 +40,33 @@ SCRIPTS = ROOT / "static" / "annotation"
 TEXT = r'"((?:[^"\\]|\\.)*)"'
 CALLS = (re.compile(rf"\bt\(\s*{TEXT}"), re.compile(rf"\btn\(\s*{TEXT},\s*{TEXT}"))
 ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.MULTILINE)
+OWN_APPS = ("annotation", "analysis")
+SHOWN = frozenset({"aria-label", "title", "placeholder", "alt", "data-confirm"})
+SILENT = frozenset({"script", "style", "pre", "code", "kbd"})  # elements that hold no words
+MARKED = ("blocktranslate", "blocktrans")
+LETTERS = re.compile(r"[^\W\d_]{2}|\b[^\W\d_]\b")
+NO_WORD = re.compile(r"&#?\w+;|\bTandem\b")
+NAME = re.compile(r"[A-Za-z]\w*")
+# Values that code has put into words: pages translate them where they show them (code_texts.py).
+TOLD = frozenset(
+    {
+        *("message", "error", "refusal", "words", "title", "why", "reason", "reasons", "heading"),
+        *("headline", "help_text", "summary", "verdict", "warning", "problem", "absence", "state"),
+        *("stage", "needs", "suffix", "choice_label", "chance_words", "delete_problem", "note"),
+        *("exception", "outcome", "left_out", "decision", "role", "scope", "metric", "columns"),
+        *("get_outcome_display", "forecast", "source", "fate", "baseline", "command_words"),
+    }
+)
+FORM_LABEL = re.compile(r"\b(form|row|field|slider|single|box)(\.\w+)?\.label$")
+OTHERWISE = re.compile(r"(\|default(?:_if_none)?:)(\"[^\"]*[A-Za-z]{2}[^\"]*\")")
+SAID = re.compile(r"(?:\{% trans(?:late)? |_\()\"([^\"]*)\"")
+COUNTED = re.compile(r"\|counted:\"([^\"]*)\"")
+HTML = re.compile(
+    r"(?P<comment><!--.*?-->|<!doctype[^>]*>)|(?P<open></?[A-Za-z][\w-]*)|(?P<end>/?>)"
+    r"|(?P<attribute>(?<![\w:-])[\w:-]++)=\"|(?P<quote>\")",
+    re.DOTALL | re.IGNORECASE,
+)
+ENDS = {"text": ("open", "comment"), "tag": ("attribute", "end"), "value": ("quote",)}
 
 
 class Languages:
@@ -151,6 +187,198 @@ def main() -> None:
         path.with_suffix(".mo").write_bytes(compile_po(entries))
         n = sum(text not in entries for text in wanted)
         print(f"{path.parent.parent.name}: {n} of {len(wanted)} texts stay English.")
+
+
+class Loader(app_directories.Loader):
+    """Templates of apps; those of Tandem with all their phrases marked."""
+
+    def get_contents(self, origin: Origin) -> str:
+        """Return the source of a template."""
+        source = super().get_contents(origin)
+        return mark_phrases(source) if _is_own(Path(origin.name)) else source
+
+
+def mark_phrases(source: str) -> str:
+    """Return a template's source in which every phrase is a message."""
+    return "".join(part.marked() for part in read_parts(source))
+
+
+@cache
+def template_texts() -> tuple[str, ...]:
+    """Return every message of all own templates, in the order of the files."""
+    found: dict[str, None] = {}
+    for folder in _folders():
+        for path in sorted(folder.rglob("*.html")):
+            source = path.read_text(encoding="utf-8")
+            found.update(dict.fromkeys(texts_of(source)))
+    return tuple(found)
+
+
+def texts_of(source: str) -> Iterator[str]:
+    """Yield the messages of a template."""
+    for part in read_parts(source):
+        if part.has_words:
+            yield part.message
+        if part.is_phrase:
+            yield from (text[1:-1] for tag in part.tags for _, text in OTHERWISE.findall(tag))
+    yield from SAID.findall(source)
+    yield from (word for words in COUNTED.findall(source) for word in words.split(","))
+
+
+@dataclass
+class Part:
+    """A stretch of a template: a phrase, texts and variables in turn, or something else."""
+
+    texts: list[str] = field(default_factory=lambda: [""])
+    tags: list[str] = field(default_factory=list)  # the variable between texts i and i + 1
+    is_phrase: bool = False
+
+    @property
+    def has_words(self) -> bool:
+        """Return whether there is something to translate."""
+        return self.is_phrase and any(LETTERS.search(NO_WORD.sub("", text)) for text in self.texts)
+
+    @property
+    def message(self) -> str:
+        """Return the text as gettext knows it."""
+        texts = [" ".join(f"_{text}_".split())[1:-1].replace("%", "%%") for text in self.texts]
+        names = [f"%({name})s" for name in self._names()]
+        return "".join(a + b for a, b in zip(texts, [*names, ""], strict=True)).strip()
+
+    def marked(self) -> str:
+        """Return the source of this part with its message marked."""
+        if not self.is_phrase:
+            return self.source(self.tags)
+        tags = [OTHERWISE.sub(r"\1_(\2)", _told(tag)) for tag in self.tags]
+        if not self.has_words:
+            return self.source(tags)
+        names = self._names()
+        shown = self.message.replace("%%", "%")
+        values = ""
+        for name, tag in zip(names, tags, strict=True):
+            shown = shown.replace(f"%({name})s", f"{{{{ {name} }}}}")
+            values += f" {name}={tag[2:-2].strip()}"
+        opening = f"blocktranslate with{values}" if values else "blocktranslate"
+        first, last = self.texts[0], self.texts[-1]
+        before = first[: len(first) - len(first.lstrip())]
+        after = last[len(last.rstrip()) :]
+        return f"{before}{{% {opening} %}}{shown}{{% endblocktranslate %}}{after}"
+
+    def source(self, tags: Sequence[str]) -> str:
+        """Return the source of this part with these variables."""
+        return "".join(a + b for a, b in zip(self.texts, [*tags, ""], strict=True))
+
+    def _names(self) -> list[str]:
+        """Return a name for each variable: the last of its path."""
+        found: list[str] = []
+        for tag in self.tags:
+            path = tag[2:-2].strip().split("|")[0]
+            name = (NAME.findall(path) or ["value"])[-1]
+            n = sum(other.rstrip("0123456789") == name for other in found)
+            found.append(name if not n else f"{name}{n + 1}")
+        return found
+
+
+def read_parts(source: str) -> Iterator[Part]:
+    """Yield the parts of a template in order; together they are its source."""
+    reader = _Reader()
+    for i, piece in enumerate(tag_re.split(source)):
+        if i % 2:
+            reader.read_tag(piece)
+        else:
+            reader.read_html(piece)
+    yield from reader.parts
+
+
+class _Reader:
+    """Walks through a template and cuts it where phrases begin and end."""
+
+    def __init__(self) -> None:
+        self.parts = [Part(is_phrase=True)]
+        self.where = "text"  # or in a "tag", or in the "value" of an attribute
+        self.silent = ""  # the element whose text is none for people
+        self.is_marked = False  # inside a blocktranslate, or a block that holds no text
+        self.branches: list[tuple[str, str, bool]] = []  # where each open condition began
+
+    def cut(self, *, is_phrase: bool) -> None:
+        """Begin another part."""
+        self.parts.append(Part(is_phrase=is_phrase and not self.is_marked))
+
+    def read_tag(self, tag: str) -> None:
+        """Read a tag of the template: a variable belongs to its phrase, all else ends it."""
+        part = self.parts[-1]
+        if tag.startswith("{{"):
+            part.tags.append(tag)
+            part.texts.append("")
+            return
+        is_phrase = self._may_speak() if self.where == "text" else part.is_phrase
+        self.cut(is_phrase=False)
+        self.parts[-1].texts[-1] = tag
+        name, *words = tag[2:-2].split() or [""]
+        if name in MARKED or (name == "block" and words[0].endswith("_class")):
+            self.is_marked = True
+        elif self.is_marked and name.startswith("end"):
+            self.is_marked = False
+            is_phrase = True
+        if name in ("if", "for"):
+            self.branches.append((self.where, self.silent, is_phrase))
+        elif name in ("elif", "else", "empty") and self.branches:
+            self.where, self.silent, is_phrase = self.branches[-1]
+        elif name in ("endif", "endfor") and self.branches:
+            self.branches.pop()
+        self.cut(is_phrase=is_phrase)
+
+    def read_html(self, text: str) -> None:
+        """Read what stands between two tags of the template."""
+        at = 0
+        for match in HTML.finditer(text):
+            if match.lastgroup not in ENDS[self.where]:
+                continue
+            if self.silent and match[0].lower() not in (f"</{self.silent}", ">"):
+                continue
+            self.parts[-1].texts[-1] += text[at : match.start()]
+            self._turn(match)
+            at = match.end()
+        self.parts[-1].texts[-1] += text[at:]
+
+    def _turn(self, match: re.Match[str]) -> None:
+        """Go on after a sign that ends a text, an attribute or an element's tag."""
+        kind = match.lastgroup
+        if self.where == "text":
+            self.cut(is_phrase=False)
+            if kind == "open":
+                self.where = "tag"
+                name = match[0].lower()[1:]
+                self.silent = name if name in SILENT else ""
+        elif self.where == "value":
+            self.where = "tag"
+            self.cut(is_phrase=False)
+        self.parts[-1].texts[-1] += match[0]
+        if kind == "attribute":
+            self.where = "value"
+            self.cut(is_phrase=match["attribute"].lower() in SHOWN)
+        elif kind in ("end", "comment"):
+            self.where = "text"
+            self.cut(is_phrase=self._may_speak())
+
+    def _may_speak(self) -> bool:
+        return not self.silent
+
+
+def _told(tag: str) -> str:
+    """Return a variable that is translated when it is shown, if code has put it into words."""
+    path, *filters = tag[2:-2].strip().split("|")
+    if path.split(".")[-1] not in TOLD and not FORM_LABEL.search(path):
+        return tag
+    return "{{ " + "|".join([path, "said", *filters]) + " }}"
+
+
+def _folders() -> list[Path]:
+    return [Path(apps.get_app_config(name).path) / "templates" for name in OWN_APPS]
+
+
+def _is_own(path: Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in _folders())
 
 
 if __name__ == "__main__":

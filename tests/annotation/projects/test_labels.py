@@ -17,9 +17,9 @@ from annotation.models import (
     Sentence,
     Suggestion,
 )
+from annotation.projects.label_uses import label_usage
 from annotation.projects.labels import (
     add_labels,
-    label_usage,
     merge_labels,
     remove_label,
     undo_change,

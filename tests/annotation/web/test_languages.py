@@ -19,8 +19,9 @@ from annotation.web.languages import (
     compile_po,
     read_po,
     script_texts,
+    template_texts,
+    texts_of,
 )
-from annotation.web.phrases import template_texts, texts_of
 from mtl_engine.kinds import KINDS
 from mtl_engine.selection.registry import STRATEGIES
 from mtl_engine.settings import settings_fields

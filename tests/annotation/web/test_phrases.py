@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.template import engines
 from django.urls import reverse
 
-from annotation.web.phrases import mark_phrases, read_parts, texts_of
+from annotation.web.languages import mark_phrases, read_parts, texts_of
 from tests.marked_language import escaped, marked_language
 
 ROOT = Path(__file__).parents[3]
