@@ -26,6 +26,11 @@ def sources(root: Path, package: str) -> list[Path]:
     return [path for path in files if "migrations" not in path.parts]
 
 
+def with_content(root: Path, package: str) -> list[Path]:
+    """Return the modules of a package but for markers, which hold one line at most."""
+    return [path for path in sources(root, package) if len(path.read_text().splitlines()) > 1]
+
+
 def imported_names(path: Path, root: Path, *, strings: bool = True) -> Iterator[tuple[str, int]]:
     """Yield every module or member that a file imports, wherever in the file, with the line."""
     package = path.relative_to(root).with_suffix("").parts[:-1]

@@ -7,6 +7,7 @@ import pytest
 from tests.architecture import house
 
 ROOT = Path(__file__).resolve().parents[2]
+MOST_FILES = 175  # before a new one, look for the module whose concept it is part of
 SQL_PLACES = ("annotation/queue/store.py", "annotation/archive/")
 SQL_OF_ITS_OWN = {
     "annotation/management/commands/serve.py": "an advisory lock, which the ORM has not"
@@ -28,6 +29,20 @@ def test_rooms_need_each_other_in_one_direction():
 def test_no_module_lies_loose_beside_the_rooms():
     loose = {path.stem for path in (ROOT / "annotation").glob("*.py")}
     assert loose == {"__init__", "apps", "bridge", "errors"}
+
+
+def test_the_app_stays_a_house_that_one_can_know():
+    assert 100 < len(house.with_content(ROOT, "annotation")) <= MOST_FILES
+
+
+def test_files_with_content_are_counted_without_markers_and_migrations(build):
+    root = build(
+        queue____init__='"""The queue."""\n',
+        queue__asks="import json\n\nASKS = 1\n",
+        migrations__0001_initial="import json\n\nA = 1\n",
+    )
+    names = [path.name for path in house.with_content(root, "annotation")]
+    assert names == ["asks.py"]
 
 
 def test_nobody_needs_the_wiring():
