@@ -1,22 +1,24 @@
 """Expected-error coverage (MT-EEC): cells that remove the most expected errors per cost."""
 
 from mtl_engine.selection.coverage.batch import CoverageBatch, cover
-from mtl_engine.selection.coverage.reasons import CellReason, Feature, explain_batch
-from mtl_engine.selection.coverage.units import (
+from mtl_engine.selection.coverage.duplicates import (
     LEAST_WORDS,
-    MODES,
-    PARTS,
     REPEATED,
     RESIDUE,
-    Mode,
-    TaskUnits,
-    Units,
     duplicate_groups,
     fragments,
     group_keys,
+    text_keys,
+)
+from mtl_engine.selection.coverage.reasons import CellReason, Feature, explain_batch
+from mtl_engine.selection.coverage.units import (
+    MODES,
+    PARTS,
+    Mode,
+    TaskUnits,
+    Units,
     length_classes,
     length_names,
-    text_keys,
 )
 
 __all__ = [
