@@ -23,8 +23,8 @@ from mtl_engine.selection.coverage import (
     REPEATED,
     RESIDUE,
     fragments,
-    group_keys,
     length_classes,
+    near_duplicates,
     text_keys,
 )
 from mtl_engine.types import Example
@@ -80,13 +80,11 @@ def sentence_groups(pool: Pool, known: Sequence[Example] = ()) -> Rows:
     Below 0 nobody is asked: what repeats a known sentence (one with some answers does not repeat
     itself), and mere residue. Of a task about whole sentences a single word can be all there is.
     """
-    keys = text_keys(pool.all_tokens())
-    known_keys = text_keys(example.tokens for example in known)
-    is_repeated = np.isin(keys, known_keys) & ~pool.is_closed.any(axis=1)
+    groups, is_repeated = near_duplicates(pool.all_tokens(), (one.tokens for one in known))
     least = 1 if _has_sentence_task(pool) else LEAST_WORDS
     is_residue = fragments(pool.all_tokens(), least_words=least)
-    groups = np.where(is_residue, RESIDUE, group_keys(keys))
-    return np.where(is_repeated, REPEATED, groups)
+    groups = np.where(is_residue, RESIDUE, groups)
+    return np.where(is_repeated & ~pool.is_closed.any(axis=1), REPEATED, groups)
 
 
 def _has_sentence_task(pool: Pool) -> bool:

@@ -304,8 +304,9 @@ class ActiveLearningSettings(ModelSettings):
     each_wording_once: bool = setting(
         True,
         title="Each wording once",
-        help="Of sentences that differ only in case, digits and punctuation one is asked, and none "
-        "that repeats a labelled one or is mere residue. Off: only MT-EEC and chance keep to it.",
+        help="Of sentences that differ only in case, digits, punctuation or one word of many, one "
+        "is asked, and none that repeats a labelled one or is mere residue. Off: only MT-EEC and "
+        "chance keep to it.",
         section=SELECTION_DETAILS,
     )
     whole_sentences: bool = setting(

@@ -1,7 +1,7 @@
 """Expected-error coverage: by hand, and against literal definitions on many tiny pools."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from mtl_engine.selection.coverage import (
     fragments,
     length_classes,
     length_names,
+    near_duplicates,
 )
 from mtl_engine.selection.coverage.batch import _random_batches
 from mtl_engine.selection.coverage.lazy_greedy import LazyGreedy
@@ -414,6 +415,58 @@ def test_duplicates_are_sentences_without_case_digits_and_punctuation():
     ]
     assert duplicate_groups(sentences).tolist() == [0, 0, 1, 2, 3, 3]
     assert duplicate_groups(sentences, [["bye"]]).tolist() == [0, 0, 1, 2, REPEATED, REPEATED]
+
+
+def test_near_duplicates_differ_in_one_word_of_many():
+    said = "show me the flights from boston".split()
+    longer = [["please", *said], [*said, "today"], ["Show", "me", *said[2:], "."]]
+    assert duplicate_groups([said, *longer]).tolist() == [0, 0, 0, 0]
+    to_denver, back = [*said, "to", "denver"], "show me the flights from denver to boston".split()
+    assert duplicate_groups([said, [*said[:5], "denver"]]).tolist() == [0, 1]  # one of six
+    assert duplicate_groups([to_denver, back]).tolist() == [0, 1]
+    news = "the committee met on monday to discuss the new budget of the city".split()
+    tuesday, moved = [*news[:4], "tuesday", *news[5:]], [*news[1:], news[0]]
+    assert duplicate_groups([news, tuesday, moved, news[:-2]]).tolist() == [0, 0, 0, 1]
+    found = duplicate_groups([tuesday, moved, news[:-1], news[:-2]], [news])
+    assert found.tolist() == [REPEATED] * 3 + [2]
+
+
+def _are_near(a, b):
+    """Return whether two sentences are near duplicates, straight from the definition."""
+    a, b = sorted((a, b), key=len)
+    if a == b:
+        return True
+    without = [b[:j] + b[j + 1 :] for j in range(len(b))]
+    if len(b) == len(a) + 1:
+        return len(a) / len(b) >= 0.85 and a in without
+    is_long = (len(a) - 1) / (len(a) + 1) >= 0.85
+    return (
+        len(a) == len(b) and is_long and any(a[:i] + a[i + 1 :] in without for i in range(len(a)))
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_all_near_duplicates_are_found_and_nothing_else(seed):
+    rng = np.random.default_rng(seed)
+    texts = []
+    for _ in range(5):
+        texts.append(rng.choice(list("abcd"), rng.choice([5, 6, 7, 8, 12, 13, 14])).tolist())
+        for _ in range(3):
+            changed = list(texts[rng.integers(len(texts))])
+            for _ in range(rng.integers(1, 3)):
+                place, word = int(rng.integers(len(changed))), str(rng.choice(list("abcd")))
+                changed[place : place + int(rng.integers(2))] = [word] * int(rng.integers(2))
+            texts.append(changed or ["a"])
+    first = list(range(len(texts)))
+    for _ in texts:  # until nothing changes any more
+        for i, j in combinations(range(len(texts)), 2):
+            if _are_near(texts[i], texts[j]):
+                first[i] = first[j] = min(first[i], first[j])
+    groups = duplicate_groups(texts)
+    for i, j in combinations(range(len(texts)), 2):
+        assert (groups[i] == groups[j]) == (first[i] == first[j]), (texts[i], texts[j])
+    _, is_repeated = near_duplicates(texts[5:], texts[:5])
+    assert is_repeated.tolist() == [any(_are_near(a, b) for b in texts[:5]) for a in texts[5:]]
 
 
 def test_fragments_have_hardly_a_word_unless_the_text_is_made_of_them():

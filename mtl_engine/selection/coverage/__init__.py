@@ -7,7 +7,7 @@ from mtl_engine.selection.coverage.duplicates import (
     RESIDUE,
     duplicate_groups,
     fragments,
-    group_keys,
+    near_duplicates,
     text_keys,
 )
 from mtl_engine.selection.coverage.reasons import CellReason, Feature, explain_batch
@@ -37,8 +37,8 @@ __all__ = [
     "duplicate_groups",
     "explain_batch",
     "fragments",
-    "group_keys",
     "length_classes",
     "length_names",
+    "near_duplicates",
     "text_keys",
 ]

@@ -269,6 +269,32 @@ def test_no_strategy_asks_residue_or_the_same_twice_unless_told_to(strategy):
     assert len(asked[False]) > 8
 
 
+@pytest.mark.parametrize("strategy", ["MT-EEC", "MT-RRF", "MT-AVG", "RANDOM"])
+def test_no_strategy_asks_near_duplicates_twice_nor_what_is_near_a_labelled_one(strategy):
+    said = "the old ferry left the quay {} at noon with all of our people".split()
+    near = [[*said[:6], word, *said[7:]] for word in ("early", "late", "again", "twice")]
+    others = [e.tokens for e in _unlabelled(6)]
+    examples = [replace(_known()[0], tokens=tuple(t), labels={}) for t in (*near, *others)]
+    open_pool = pool_of(examples, [SPANS, MOVES])
+    settings = ActiveLearningSettings.from_dict(
+        {**TINY, "strategy": strategy, "unit": "cost", "amount": 1000, "random_share": 0.3}
+    )
+    for known, n_near in ((), 1), ([replace(examples[0], id="known")], 0):
+        scores = random_scores(open_pool)
+        scores = replace(scores, groups=sentence_groups(open_pool, known))
+        choice = choose(
+            open_pool,
+            scores,
+            prices_of(open_pool, scores),
+            settings,
+            budget=Budget(1000.0, is_count=False),
+            rng=np.random.default_rng(3),
+        )
+        rows = [one.row for one in choice.selected]
+        assert sum(row < 4 for row in rows) == n_near
+        assert set(rows) >= set(range(4, 10))
+
+
 def test_of_one_wording_the_sentence_with_most_open_tasks_is_asked():
     same = [type(e)(e.tokens, {}, i) for i in range(3) for e in [_unlabelled(1)[0]]]
     is_closed = np.array([[True, False], [False, False], [False, False]])
