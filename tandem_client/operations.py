@@ -226,6 +226,17 @@ class Case(TypedDict):
     tasks: list["TaskCase"]
 
 
+class Change(TypedDict):
+    """A style whose share in somebody's first and last period differs beyond doubt."""
+
+    annotator: str
+    style: int
+    early: str
+    before: float
+    late: str
+    after: float
+
+
 class Choices(TypedDict):
     """How an import meets the project."""
 
@@ -1691,8 +1702,11 @@ class Style(TypedDict):
     number: int
     share: float
     mean_length: float
+    mean_seconds: NotRequired[float]
+    actions: NotRequired[list[list[str | float | None]]]
     marks: list[list[str | float | None]]
     typical: list["Typical"]
+    examples: NotRequired[list[int]]
 
 
 class StylesAnswer(TypedDict):
@@ -1714,6 +1728,7 @@ class Styles(TypedDict):
     styles: list["Style"]
     annotators: list["Mixture"]
     periods: list["Mixture"]
+    changes: NotRequired[list["Change"]]
     notes: list[str]
 
 

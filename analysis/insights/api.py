@@ -168,10 +168,28 @@ class StyleShape(Message):
     number = s.IntegerField()
     share = s.FloatField()
     mean_length = s.FloatField()
+    mean_seconds = s.FloatField(required=False)
+    actions = s.ListField(
+        child=RowField(), required=False, help_text="[action, its share in the style]"
+    )
     marks = s.ListField(
         child=RowField(), help_text="[action, its share in the style, its share everywhere]"
     )
     typical = s.ListField(child=TypicalShape())
+    examples = s.ListField(
+        child=s.IntegerField(), required=False, help_text="Sentences worked on like this."
+    )
+
+
+class ChangeShape(Message):
+    """A style whose share in somebody's first and last period differs beyond doubt."""
+
+    annotator = s.CharField()
+    style = s.IntegerField()  # type: ignore[assignment]
+    early = s.CharField()
+    before = s.FloatField()
+    late = s.CharField()
+    after = s.FloatField()
 
 
 class StylesShape(Message):
@@ -180,6 +198,7 @@ class StylesShape(Message):
     styles = s.ListField(child=StyleShape())
     annotators = s.ListField(child=MixtureShape())
     periods = s.ListField(child=MixtureShape())
+    changes = s.ListField(child=ChangeShape(), required=False)
     notes = s.ListField(child=s.CharField())
 
 

@@ -10,13 +10,14 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from analysis.insights.advice import advice_words, effect_rows
+from analysis.insights.advice import effect_rows, shown_tasks, what_to_do
 from analysis.insights.models import Repair
 from analysis.insights.suspects import answer_of, decide_suspect, open_suspects, repair_counts
+from analysis.insights.working_styles import shown_mixtures, shown_styles
 from annotation.accounts.access import get_project
 from annotation.errors import NotFound, Refused
 from annotation.jobs.insights import get_insight, known_insight, start_insight
-from annotation.jobs.services import alive_workers
+from annotation.jobs.services import RESEARCH, alive_workers
 from annotation.models import Project, Role
 from annotation.web.frame import render_in_project
 
@@ -38,10 +39,11 @@ def advice(request: HttpRequest, project_id: int) -> HttpResponse:
     result = known.stored.result if known.stored else None
     context: dict[str, Any] = {
         "known": known,
-        "words": advice_words(result),
+        "todo": what_to_do(result) if result else None,
+        "tasks": shown_tasks(result) if result else [],
         "rows": effect_rows(result) if result else [],
         "policy": known_insight(project, "policy"),
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        "is_worker_alive": alive_workers(timezone.now(), RESEARCH).exists(),
         "has_tasks": project.tasks.count() > 1,
     }
     return render_in_project(request, "analysis/advice.html", project, "rounds", context)
@@ -55,13 +57,21 @@ def working_styles(request: HttpRequest, project_id: int) -> HttpResponse:
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     known = known_insight(project, "working_styles")
     result = known.stored.result if known.stored else {}
-    context = {
+    found = result.get("found")
+    context: dict[str, Any] = {
         "part": "working_styles",
         "is_off": not project.shows_working_styles,
         "known": known,
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
-        **result,
+        "is_worker_alive": alive_workers(timezone.now(), RESEARCH).exists(),
+        "reason": result.get("reason", ""),
     }
+    if found:
+        context |= {
+            "styles": shown_styles(found),
+            "annotators": shown_mixtures(found["annotators"]),
+            "periods": shown_mixtures(found["periods"]),
+            "notes": found["notes"],
+        }
     return render_in_project(request, "analysis/working_styles.html", project, "settings", context)
 
 

@@ -1,7 +1,7 @@
 """Annotators as mixtures of shared ways of working, and how those mixtures change.
 
-Descriptions of work, not of people: every number comes with its interval, too little data is said
-to be too little, and the notes say what to look at, never what to think of it.
+Descriptions of work, not of people: every number comes with its interval, and too little data is
+said to be too little.
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,7 @@ class ActionSequence:
     annotator: str
     when: datetime
     actions: tuple[str, ...]
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Style:
     number: int  # its place among the styles, from 0; people are told number + 1
     share: float  # of all sequences
     mean_length: float  # actions in a sequence
+    mean_seconds: float  # of the work on a sentence
+    actions: tuple[tuple[str, float], ...]  # every action with its share here, frequent ones first
     marks: tuple[tuple[str, float, float], ...]  # action, its share here, its share everywhere
     typical: tuple[TypicalSequence, ...]
 
@@ -71,13 +74,25 @@ class Mixture:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A style whose share in somebody's first and last period differs, intervals apart."""
+
+    annotator: str
+    style: int
+    early: datetime
+    before: float
+    late: datetime
+    after: float
+
+
+@dataclass(frozen=True)
 class WorkingStyles:
-    """Styles, each annotator's mixture of them, the mixtures by period, and what to look at."""
+    """Styles, each annotator's mixture of them, the mixtures by period, and what has changed."""
 
     styles: tuple[Style, ...]
     annotators: tuple[Mixture, ...]
     periods: tuple[Mixture, ...]
-    notes: tuple[str, ...]
+    changes: tuple[Change, ...]
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain dicts and lists; times are ISO 8601."""
@@ -85,6 +100,8 @@ class WorkingStyles:
         for mixture in (*plain["annotators"], *plain["periods"]):
             mixture["is_described"] = mixture["n_sequences"] >= FEWEST
             mixture["start"] = mixture["start"].isoformat()
+        for change in plain["changes"]:
+            change |= {key: change[key].isoformat() for key in ("early", "late")}
         return plain
 
 
@@ -107,8 +124,9 @@ def find_working_styles(
     starts = [min(one.when for one in kept if one.annotator == name) for name in names]
     annotators = tuple(_mixtures(model, tasks, names, starts))
     periods = tuple(_by_period(model, kept, period))
-    styles = tuple(_styles(model, tasks))
-    return WorkingStyles(styles, annotators, periods, tuple(_notes(annotators, periods)))
+    seconds = [one.seconds for name in names for one in kept if one.annotator == name]
+    styles = tuple(_styles(model, tasks, np.array(seconds)))
+    return WorkingStyles(styles, annotators, periods, tuple(_changes(annotators, periods)))
 
 
 def _choose(tasks: list[list[tuple[str, ...]]], seed: int) -> int:
@@ -160,7 +178,9 @@ def _by_period(
     )
 
 
-def _styles(model: SequentialLDA, tasks: list[list[tuple[str, ...]]]) -> list[Style]:
+def _styles(
+    model: SequentialLDA, tasks: list[list[tuple[str, ...]]], seconds: FloatArray
+) -> list[Style]:
     corpus = build_corpus(tasks, model.space_)
     logs = model.topics_.log_likelihood(model.topics_.prepare(corpus.sequences))
     made_by = topic_shares(model.theta_[corpus.task_of], logs[corpus.kind_of])  # (n, K)
@@ -169,53 +189,40 @@ def _styles(model: SequentialLDA, tasks: list[list[tuple[str, ...]]]) -> list[St
     np.add.at(used, (rows, corpus.sequences.steps), 1.0)
     used = used[corpus.kind_of]  # (n, S) how often each sequence has each action
     everywhere = used.sum(axis=0) / used.sum()
+    codes: Any = np.arange(model.space_.size)
+    names = [str(name) for name in model.space_.decode(codes)]
     found = []
     for k, typical in enumerate(typical_sequences(model, tasks, n=3)):
         weight = made_by[:, k]
         here = weight @ used / max((weight @ used).sum(), 1e-12)
         marks = [s for s in np.argsort(everywhere - here)[:MARKS] if here[s] > everywhere[s]]
+        mass = max(weight.sum(), 1e-12)
         found.append(
             Style(
                 k,
-                float(weight.mean()),
-                float(weight @ used.sum(axis=1) / max(weight.sum(), 1e-12)),
-                tuple(
-                    (
-                        str(model.space_.decode(np.array([s]))[0]),
-                        float(here[s]),
-                        float(everywhere[s]),
-                    )
-                    for s in marks
-                ),
-                tuple(typical),
+                share=float(weight.mean()),
+                mean_length=float(weight @ used.sum(axis=1) / mass),
+                mean_seconds=float(weight @ seconds / mass),
+                actions=tuple((names[s], float(here[s])) for s in np.argsort(-here, kind="stable")),
+                marks=tuple((names[s], float(here[s]), float(everywhere[s])) for s in marks),
+                typical=tuple(typical),
             )
         )
     return found
 
 
-def _notes(annotators: Sequence[Mixture], periods: Sequence[Mixture]) -> list[str]:
-    """What an owner may want to look at, in plain words."""
-    notes = [
-        f"{one.annotator}: {one.n_sequences} sentences are too few to describe."
-        for one in annotators
-        if not one.is_described
-    ]
+def _changes(annotators: Sequence[Mixture], periods: Sequence[Mixture]) -> list[Change]:
+    """Return the styles whose intervals in a person's first and last period lie apart."""
+    found = []
     for one in annotators:
         if not one.is_described or len(one.shares) == 1:
             continue
         mine = [p for p in periods if p.annotator == one.annotator and p.is_described]
-        if len(mine) > 1:
-            notes += _changes(mine[0], mine[-1])
-    return notes
-
-
-def _changes(early: Mixture, late: Mixture) -> list[str]:
-    """Styles whose intervals in the first and the last period lie apart."""
-    return [
-        f"{early.annotator}: style {k + 1} went from {before.mean:.0%} in the period from "
-        f"{early.start:%Y-%m-%d} to {after.mean:.0%} in that from {late.start:%Y-%m-%d}. "
-        "Compare some sentences of both; the guidelines, the suggestions or the texts may have "
-        "changed."
-        for k, (before, after) in enumerate(zip(early.shares, late.shares, strict=True))
-        if before.high < after.low or after.high < before.low
-    ]
+        early, late = mine[:1], mine[1:][-1:]
+        for first, last in zip(early, late, strict=False):
+            found += [
+                Change(one.annotator, k, first.start, before.mean, last.start, after.mean)
+                for k, (before, after) in enumerate(zip(first.shares, last.shares, strict=True))
+                if before.high < after.low or after.high < before.low
+            ]
+    return found

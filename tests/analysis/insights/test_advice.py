@@ -1,8 +1,10 @@
 """Task advice from a job: measured, shown, refused."""
 
+from dataclasses import replace
+
 import pytest
 
-from analysis.insights.advice import advice_words, effect_rows
+from analysis.insights.advice import advice_words, effect_rows, shown_tasks, what_to_do
 from analysis.methods.surrogate import advice as surrogate_advice
 from analysis.methods.surrogate.advice import Advice, Effect, Target
 from annotation.errors import Conflict, InvalidInput
@@ -65,7 +67,10 @@ def test_the_page_says_who_helps_whom_and_draws_it(project, work, people, client
     assert "Waiting for a free worker" in page
     work()
     page = client.get(f"/projects/{project.pk}/advice/").content.decode()
-    assert "Train Intent with Slots (+1.5 accuracy, 95 % interval 0.4 to 2.6)" in page
+    assert "Slots helps Intent." in page
+    assert "Intent hurts Slots." in page
+    assert "Let the tasks share, with a gate." in page
+    assert page.count('<svg class="interval"') == 2
     assert 'data-tone="bad" data-strength="2"' in page
     job = project.jobs.get(kind="research")
     assert client.get(f"/projects/{project.pk}/jobs/{job.pk}/").url.endswith("/advice/")
@@ -84,6 +89,30 @@ def test_cells_are_coloured_only_where_the_interval_leaves_no_doubt():
     slots, intent = effect_rows(doubtful.to_dict())
     assert intent["cells"][0]["tone"] == "open"
     assert slots["cells"] == [{"is_itself": True}, {"is_itself": False}]
+
+
+@pytest.mark.parametrize(
+    ("effects", "title"),
+    [
+        ([(1.5, 0.4, 2.6), (-0.8, -1.4, -0.2)], "Let the tasks share, with a gate"),
+        ([(1.5, 0.4, 2.6), (0.1, -0.4, 0.6)], "Keep the shared model"),
+        ([(-1.5, -2.4, -0.6), (0.1, -0.4, 0.6)], "Try a model for each task"),
+        ([(0.1, -0.4, 0.6)], "Keep the shared model for now"),
+        ([], "Nothing could be compared"),
+    ],
+)
+def test_what_to_do_follows_from_the_effects_beyond_doubt(effects, title):
+    rows = tuple(Effect("Slots", "Intent", *effect) for effect in effects)
+    assert what_to_do(replace(MEASURED, effects=rows).to_dict()).title == title
+
+
+def test_an_interval_is_drawn_on_a_rail_with_zero_in_the_middle():
+    slots, intent = shown_tasks(MEASURED.to_dict())
+    (hurt,), (help_,) = slots["effects"], intent["effects"]
+    assert (hurt["tone"], help_["tone"]) == ("bad", "good")
+    assert float(hurt["from"]) + float(hurt["size"]) < 50 < float(help_["from"])
+    assert float(help_["from"]) < float(help_["at"]) < 98.01
+    assert (slots["alone"], slots["together"]) == (0.8, pytest.approx(0.792))
 
 
 def test_one_measuring_at_a_time_of_two_tasks_at_least_by_a_known_method(project):

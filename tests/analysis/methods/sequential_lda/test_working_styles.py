@@ -69,11 +69,27 @@ def test_change_over_time_is_seen_by_period(found):
     assert weeks[1].shares[accepting].mean < 0.2
 
 
-def test_notes_say_what_to_look_at_and_what_is_too_little(found):
-    assert any(note.startswith("cy: style") and "Compare some" in note for note in found.notes)
-    assert "dee: 1 sentences are too few to describe." in found.notes
-    assert not any(note.startswith(("ana", "bo")) for note in found.notes)
+def test_only_a_change_beyond_doubt_is_told_and_little_work_is_not_described(found):
+    assert {change.annotator for change in found.changes} == {"cy"}
+    fallen = next(c for c in found.changes if c.style == style_marked_by(found, "accept"))
+    assert (fallen.early, fallen.late) == (MONDAY, MONDAY + timedelta(days=7))
+    assert fallen.before > 0.8
+    assert fallen.after < 0.2
     assert not mixture(found, "dee").is_described
+
+
+def test_a_style_has_all_its_actions_and_its_pace():
+    work = day("ana", 0, *[ACCEPTING] * 10) + day("bo", 0, *[CORRECTING] * 10)
+    timed = [
+        ActionSequence(one.annotator, one.when, one.actions, 5.0 if one.annotator == "ana" else 9.0)
+        for one in work
+    ]
+    found = find_working_styles(timed, n_styles=2, seed=0)
+    styles = {dict(style.actions)["edit"] > 0.1: style for style in found.styles}
+    assert dict(styles[False].actions)["accept"] == pytest.approx(3 / 7, abs=0.02)
+    assert dict(styles[True].actions)["edit"] == pytest.approx(3 / 8, abs=0.02)
+    assert styles[False].mean_seconds == pytest.approx(5.0, abs=0.2)
+    assert styles[True].mean_seconds == pytest.approx(9.0, abs=0.2)
 
 
 def test_the_number_of_styles_is_chosen_from_the_work():
