@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -26,9 +27,10 @@ from tandem_client import ApiError, Client
 
 ROUND = {
     "encoder": "tiny", "epochs": 1, "test_size": 4, "unit": "sentences", "amount": 6,
-    "has_control": False,
+    "has_control": False, "pool_sample": 100,
 }  # fmt: skip
 REFUSALS = (400, 409, 429)  # a round that runs already, a label that is there
+MOST_BIG = 4  # corpora that a worker imported, before the oldest one goes
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Beside:
     server: WebServer
     seed: int
     done: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)  # by what was asked and the reason
     errors: list[str] = field(default_factory=list)
     n_workers: int = 1
     pause: tuple[float, float] = (0.1, 0.4)  # seconds between two things the owner does
@@ -89,6 +92,7 @@ class Beside:
         rng = random.Random(self.seed)
         client = Client(f"http://127.0.0.1:{self.server.port}", token, timeout=20, patience=120)
         acts = [self._import, self._import_by_worker, self._round, self._decide, self._label]
+        acts.append(self._remove)
         n = 0
         while not self.stopped.is_set():
             act = rng.choice(acts)
@@ -99,6 +103,7 @@ class Beside:
             except ApiError as error:
                 if error.status not in REFUSALS:
                     self.errors.append(f"{act.__name__}: {error!r}")
+                self.refused[f"{act.__name__.strip('_')}: {_reason(error)}"] += 1
             except (OSError, HTTPException):
                 self.done["cut off"] += 1  # an upload is not sent twice: nobody was told it is done
             self.stopped.wait(rng.uniform(*self.pause))
@@ -116,8 +121,16 @@ class Beside:
         client.create_round(project, **ROUND)
 
     def _decide(self, client: Client, project: int, n: int) -> None:
-        for sentence in itertools.islice(client.sentences(project, limit=20), 1):
-            client.decide(project, sentence["id"], answers={"Topic": ["travel", "other"][n % 2]})
+        """Decide on some sentences, others each time, so that a model has something to learn."""
+        for sentence in itertools.islice(client.sentences(project, limit=50), n % 45, n % 45 + 5):
+            topic = ["travel", "other"][sentence["id"] % 2]
+            client.decide(project, sentence["id"], answers={"Topic": topic})
+
+    def _remove(self, client: Client, project: int, n: int) -> None:
+        """Delete the oldest big corpus, once there are several."""
+        big = [corpus for corpus in client.corpora(project) if corpus["name"].startswith("w")]
+        if len(big) > MOST_BIG:
+            client.delete_corpus(project, min(corpus["id"] for corpus in big))
 
     def _label(self, client: Client, project: int, n: int) -> None:
         """Add a label; rename or merge one that was added before."""
@@ -143,6 +156,11 @@ class Beside:
                 if done.returncode:
                     self.errors.append(f"{command[0]}: {done.stderr[-300:]}")
             self.done["backup"] += 1
+
+
+def _reason(error: ApiError) -> str:
+    """Return why something was refused, with the same words whatever the numbers are."""
+    return re.sub(r"\d+", "N", str(error))[:160]
 
 
 def left_over(server: WebServer) -> list[str]:

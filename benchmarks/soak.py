@@ -34,7 +34,7 @@ MOST_GROWTH = 1.5  # of the last third over the second; the first one warms up
 HEAD = """# Hours of work
 
 `python -m benchmarks.soak --minutes {minutes:g}` on {database}, {n_annotators} annotators at a person's pace, {n_workers} workers, imports, rounds, decisions, label changes and backups beside: {beside}.
-{n_answers:,} answers, {n_errors} errors in the log, {n_left} jobs or rounds left over. {verdict} The machine did other work at the same time, so that times show whether something grows, not how fast Tandem is ([queue.md](queue.md) does).
+Refused to the owner: {refused}. {n_answers:,} answers, {n_errors} errors in the log, {n_left} jobs or rounds left over. {verdict} The machine did other work at the same time, so that times show whether something grows, not how fast Tandem is ([queue.md](queue.md) does).
 
 | minute | web (MB) | workers (MB) | database (MB) | answers | median (ms) | p95 (ms) |
 |---|---|---|---|---|---|---|
@@ -173,6 +173,11 @@ def _errors_of(log: Path | None) -> list[str]:
     return [line[:200] for line in text.splitlines() if any(sign in line for sign in signs)]
 
 
+def _refusals(beside: Beside) -> str:
+    found = beside.refused.most_common(6)
+    return "; ".join(f"{n} times {why}" for why, n in found) or "nothing"
+
+
 def main() -> int:
     """Soak, and write what was measured."""
     parser = argparse.ArgumentParser()
@@ -196,6 +201,7 @@ def main() -> int:
         n_annotators=N_ANNOTATORS,
         n_workers=N_WORKERS,
         beside=", ".join(f"{n} {what}" for what, n in sorted(beside.done.items())),
+        refused=_refusals(beside),
         n_answers=sum(len(spell.times) for spell in soak.spells),
         n_errors=n_errors,
         n_left=len(soak.left),

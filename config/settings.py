@@ -76,13 +76,14 @@ TEMPLATES = [
     }
 ]
 
-# Durable commits: an acknowledged answer survives kill -9 and power loss.
+# Durable commits: an acknowledged answer survives kill -9 and power loss. The file is mapped, as far
+# as SQLite can map it: what lies behind the mapped part is copied into memory by every thread.
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-        "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456; PRAGMA cache_size=-16000;"
+        "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112; PRAGMA cache_size=-16000;"
         "PRAGMA secure_delete=ON;"  # what is deleted is overwritten
     ),
 }
