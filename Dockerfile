@@ -1,5 +1,5 @@
 # docker build -t tandem . ; docker run tandem web | worker
-FROM python:3.11-slim
+FROM python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
 
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 TANDEM_HOME=/data TANDEM_BIND=0.0.0.0:8000
 RUN apt-get update \

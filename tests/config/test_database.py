@@ -17,3 +17,12 @@ def test_sqlite_commits_are_durable_and_foreign_keys_hold():
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
         assert cursor.execute("PRAGMA foreign_keys").fetchone() == (1,)
+
+
+@pytest.mark.django_db
+def test_sqlite_is_mapped_and_not_copied_into_every_thread():
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL keeps its pages in a process of its own")
+    with connection.cursor() as cursor:
+        (mapped,) = cursor.execute("PRAGMA mmap_size").fetchone()
+    assert mapped > 2_000_000_000

@@ -222,6 +222,13 @@ def test_units_and_containers_run_commands_that_exist():
     assert used <= commands
 
 
+def test_images_are_pinned_by_digest():
+    text = (ROOT / "Dockerfile").read_text() + (ROOT / "compose.yaml").read_text()
+    images = re.findall(r"^(?:FROM| +image:) (\S+)", text, re.MULTILINE)
+    assert len(images) == 2
+    assert all(re.fullmatch(r"[\w.:-]+@sha256:[0-9a-f]{64}", image) for image in images), images
+
+
 def test_every_container_has_limits_and_is_started_again():
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     for name, service in services.items():
