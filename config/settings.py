@@ -76,8 +76,8 @@ TEMPLATES = [
     }
 ]
 
-# Durable commits: an acknowledged answer survives kill -9 and power loss. The file is mapped, as far
-# as SQLite can map it: what lies behind the mapped part is copied into memory by every thread.
+# Durable commits: an acknowledged answer survives kill -9 and power loss. As much of the file is
+# mapped as SQLite can: what lies behind the mapped part is copied into memory by every thread.
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
