@@ -82,8 +82,9 @@ def ask_everything(
     if queue is None:
         queue = _new_queue(project, None, project.overlap, None, now)
     n_new = append_asks(queue, _open_rows(queue, order, seed))
-    if is_new:
-        _make_current(queue, now)
+    if is_new and not _make_first(queue, now):  # another import made one at the same moment
+        queue.delete()
+        return ask_everything(project=project, order=order, seed=seed, now=now)
     return n_new
 
 
@@ -204,6 +205,16 @@ def _new_queue(
         budget_minutes=budget_minutes,
         created_at=now,
     )
+
+
+@transaction.atomic
+def _make_first(queue: Queue, now: datetime) -> bool:
+    """Make a queue the current one of a project that has none; return whether it had none."""
+    Project.objects.select_for_update().get(pk=queue.project_id)
+    if Queue.objects.filter(project=queue.project_id, is_current=True).exists():
+        return False
+    _make_current(queue, now)
+    return True
 
 
 @transaction.atomic

@@ -234,6 +234,7 @@ def _replay(round: Round, workspace: Workspace) -> Replay:
     difference = _first_difference(asked, again)
     if difference:
         difference += _score_difference(kept.scores.confidence, scores.confidence)
+        difference += _version_difference(round.manifest)
     return Replay(len(asked), difference)
 
 
@@ -262,6 +263,15 @@ def _first_difference(asked: list[Ask], again: list[Ask]) -> str:
     if len(asked) != len(again):
         return f"The round asked {len(asked)} sentences, now it asks {len(again)}."
     return ""
+
+
+def _version_difference(manifest: Mapping[str, Any]) -> str:
+    """Return which versions chose then and now, where they are not the same."""
+    versions = {"Tandem": (manifest.get("version"), VERSION)}
+    for name, before in manifest.get("packages", {}).items():
+        versions[name] = (before, metadata.version(name) if name in PACKAGES else None)
+    changed = [f"{name} {a} then, {b} now" for name, (a, b) in versions.items() if a != b]
+    return f" Versions differ: {'; '.join(changed)}." if changed else ""
 
 
 def _score_difference(before: Any, now: Any) -> str:

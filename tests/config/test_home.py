@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from config import home as home_module
+from config.environment import keep_private
 from config.home import Home, home
 
 
@@ -25,3 +26,9 @@ def test_without_a_name_data_lies_in_the_source_tree_or_with_the_person(
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
     monkeypatch.setattr(home_module, "IS_SOURCE_TREE", is_source)
     assert home().root == expected
+
+
+def test_a_data_directory_that_others_could_read_is_closed(tmp_path):
+    tmp_path.chmod(0o755)
+    keep_private(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o700

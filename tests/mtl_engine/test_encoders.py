@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -385,6 +386,26 @@ def test_bad_word_vectors_are_refused(tmp_path):
         new_encoder(EncoderConfig(kind="bilstm", width=8, vectors="nowhere"), ["yes"])
     with pytest.raises(EngineError, match="even"):
         new_encoder(EncoderConfig(kind="bilstm", width=7), ["yes"])
+
+
+def test_weights_that_are_pickled_are_never_loaded(tmp_path):
+    from mtl_engine.encoders import transformer
+
+    folder = transformer.bundled_folder()
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix == ".json":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps(_Trap()))
+    with pytest.raises(EngineError):
+        transformer.pretrained_transformer(EncoderConfig(name=str(tmp_path)))
+    assert not _Trap.is_sprung
+
+
+class _Trap:
+    is_sprung = False
+
+    def __reduce__(self):
+        return (setattr, (_Trap, "is_sprung", True))
 
 
 def test_a_bundled_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):

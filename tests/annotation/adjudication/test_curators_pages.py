@@ -168,3 +168,12 @@ def test_review_sends_back_and_flags_only_with_words(client, desk, curator, ann,
 @pytest.mark.parametrize("query", ["?answer=x", "?answer=0"])
 def test_review_of_what_is_not_there_is_not_found(client, desk, curator, query):
     assert client.get(address(desk, "review") + query).status_code == 404
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', '"\\u0000"', "[" * 200_000, "9" * 5_000])
+def test_gold_that_could_not_be_stored_is_refused_on_the_page(client, desk, curator, value):
+    sentence = desk.project.sentences.first()
+    body = {"sentence": sentence.pk, "answers": f'{{"topic": {value}}}'}
+    response = client.post(address(desk, "adjudicate"), body)
+    assert response.status_code < 500
+    assert not Gold.objects.exists()

@@ -120,3 +120,12 @@ def test_history_shows_the_last_submission_of_each_ask_newest_first(desk, ann, b
     assert [entry["submission"] for entry in history] == [again.submission, second.submission]
     assert history[0]["sentence"]["text"] == "Ann visits Rome."
     assert history[0]["tasks"] == ["entities", "links", "topic"]
+
+
+def test_an_answer_is_changed_only_so_often(desk, ann, monkeypatch):
+    monkeypatch.setattr("annotation.queue.leases.MOST_SUBMISSIONS", 2)
+    desk.submit(ann, desk.take(ann))
+    reopen(submission=Submission.objects.latest("id"), now=minutes(1))
+    desk.submit(ann, desk.take(ann, minutes(1)), now=minutes(1))
+    with pytest.raises(LeaseLost, match="2 times: ask a curator"):
+        reopen(submission=Submission.objects.latest("id"), now=minutes(2))

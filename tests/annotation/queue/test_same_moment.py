@@ -6,6 +6,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from annotation.accounts.access import MAX_FAILURES_PER_NAME
+from annotation.accounts.services import may_try_password
 from annotation.adjudication.services import decide
 from annotation.errors import Refused
 from annotation.models import Flag, Gold, Label, Project, Role
@@ -88,3 +90,18 @@ def test_one_decision_flag_label_task_and_project(desk):
     outcomes = at_once(lambda i: add_task(project=project, task=TASK))
     assert faults(outcomes) == []
     assert project.tasks.filter(name="Mood").count() == 1
+
+
+def test_the_first_imports_of_a_project_make_one_queue():
+    project = new_project(n_sentences=N, name="Fresh")
+    outcomes = at_once(lambda i: ask_everything(project=project))
+    assert faults(outcomes) == []
+    assert [queue.n_asks for queue in project.queues.all()] == [N]
+
+
+def test_of_many_guesses_no_more_are_looked_at_than_of_guesses_one_by_one(desk):
+    now = timezone.now()
+    tries = [{"name": "ann", "address": "10.0.0.1", "now": now}] * 4
+    allowed = at_once(lambda i: [may_try_password(**one) for one in tries])
+    assert faults(allowed) == []
+    assert sum(map(sum, allowed)) <= MAX_FAILURES_PER_NAME < 4 * N

@@ -17,6 +17,7 @@ from annotation.rounds.services import (
 from annotation.rounds.settings import RoundSettings
 from annotation.rounds.stages import replay_round
 from annotation.rounds.workspace import Workspace
+from config import VERSION
 from tests.annotation.rounds.conftest import TINY, import_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,6 +114,10 @@ def test_a_round_replays_to_the_same_batch_and_tells_the_first_difference(projec
     first.manifest["asks"][0]["sentence"] += 1
     replay = replay_round(first)
     assert "Ask 1 was" in replay.difference
+    assert "Versions differ" not in replay.difference
+    first.manifest |= {"version": "0.0.9", "packages": {**first.manifest["packages"], "mip": "0"}}
+    replay = replay_round(first)
+    assert f"Tandem 0.0.9 then, {VERSION} now; mip 0 then, " in replay.difference
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_cursor_of_another_list_is_an_error(sentences, cursor):
         page_of(sentences, query(cursor=cursor), sort="position")
 
 
-@pytest.mark.parametrize("limit", ["0", "201", "-1", "ten", "1e9", "²", "9" * 40])
+@pytest.mark.parametrize("limit", ["0", "201", "-1", "ten", "1e9", "²", "9" * 40, "0000001000000"])
 def test_a_limit_out_of_bounds_is_an_error(sentences, limit):
     with pytest.raises(InvalidInput, match="limit"):
         page_of(sentences, query(limit=limit))

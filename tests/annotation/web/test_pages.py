@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.accounts.services import invite
 from annotation.models import Annotation, Membership, Project, Role
+from annotation.projects.labels import add_labels
 from annotation.projects.selectors import task_progress
 
 
@@ -112,6 +113,13 @@ def test_a_label_gets_another_colour_and_key(page, harbour):
     task.refresh_from_db()
     assert (label.colour, label.key) == (13, "q")
     assert (task.target_score, task.guidelines) == (0.85, "Longest span.")
+
+
+def test_a_task_of_very_many_labels_can_be_edited(page, harbour):
+    task = harbour.tasks.get(name="entities")
+    add_labels(task=task, names=[f"label {i}" for i in range(1_200)])
+    assert page("edit-task", task.pk, data=_label_rows(task, PER=(13, "p"))).status_code == 302
+    assert task.labels.get(name="PER").colour == 13
 
 
 @pytest.mark.parametrize(

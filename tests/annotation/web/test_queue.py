@@ -139,6 +139,15 @@ def test_a_draft_has_at_most_256_kilobytes(call, lease):
     assert set(error["fields"]) == {"draft"}
 
 
+def test_a_submit_has_at_most_a_megabyte(call, lease):
+    actions = [{"at": 1, "kind": "key", "detail": "x" * 190}] * 6_000
+    body = {"token": lease["token"], "answers": ANSWERS, "actions": actions}
+    path = f"leases/{lease['id']}/submit/"
+    error = call.refused(400, "invalid", "POST", path, body, idempotency_key="k1")
+    assert "too many" in str(error)
+    assert not Submission.objects.exists()
+
+
 def test_heartbeat_skip_and_release_speak_of_the_lease(call, desk, lease):
     token = {"token": lease["token"]}
     path = f"leases/{lease['id']}"
