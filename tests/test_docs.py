@@ -46,3 +46,29 @@ def test_every_decision_says_why_what_and_what_was_rejected():
         text = page.read_text()
         for part in ("## Why", "## Decision", "## Rejected", "## What follows", "From: "):
             assert part in text, page.name
+
+
+def missing_tests(text: str) -> list[str]:
+    """Return the tests that a table names and that nobody has written."""
+    missing = []
+    for path, name in re.findall(r"`([\w/]+\.py)::(\w+)`", text):
+        file = ROOT / "tests" / path
+        if not file.exists() or f"def {name}(" not in file.read_text():
+            missing.append(f"{path}::{name}")
+    return missing
+
+
+def test_every_promise_of_security_has_tests_that_are_there():
+    rows = (ROOT / "SECURITY.md").read_text().split("## Promises and their tests")[1].splitlines()
+    promises = [row for row in rows if row.startswith("| ") and "---" not in row][1:]
+    assert len(promises) > 35
+    assert all("::test_" in row for row in promises)
+    assert missing_tests("\n".join(promises)) == []
+
+
+def test_a_promise_without_its_test_is_found():
+    here = "`test_docs.py::test_a_promise_without_its_test_is_found`"
+    gone = "`test_docs.py::test_of_yesterday`, `test_nowhere.py::test_it`"
+    assert missing_tests(f"{here}, {gone}") == [
+        "test_docs.py::test_of_yesterday", "test_nowhere.py::test_it"
+    ]  # fmt: skip
