@@ -1,7 +1,7 @@
 """Answers judged by models that were trained without them."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mtl_engine.errors import EngineError
 from mtl_engine.examples import only_tasks, read_examples
 from mtl_engine.features import Features, open_features
 from mtl_engine.heads import JudgedItem
+from mtl_engine.kinds import KINDS, Answer
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.prediction import fit_temperatures
 from mtl_engine.prediction.predict import BATCH_TOKENS
@@ -109,13 +110,30 @@ def judge_answers(
                 parents = [examples[row].labels.get(task.parent, []) for row in rows]
             judged = model.head(task.name).judge_items(
                 model.scores_of(own)[task.name],
-                [examples[row].labels[task.name] for row in rows],
+                [_learned(task, examples[row]) for row in rows],
                 parents=parents,
                 temperature=temperatures.get(task.name, 1.0),
             )
             for row, items in zip(rows, judged, strict=True):
-                found += [Judged(row, task.name, item) for item in items]
+                tokens = examples[row].tokens
+                found += [Judged(row, task.name, _in_words(task, i, tokens)) for i in items]
     return found
+
+
+def _learned(task: TaskSpec, example: Example) -> Answer:
+    return KINDS[task.kind].to_learned(example.labels[task.name], example.tokens)
+
+
+def _in_words(task: TaskSpec, judged: JudgedItem, tokens: Sequence[str]) -> JudgedItem:
+    """Return a judgement with items as people answer them, where the head learns others."""
+    kind = KINDS[task.kind]
+    if not kind.brings_classes:
+        return judged
+    given, expected = (
+        item and (item[0], *kind.from_learned([item[-1]], [tokens[item[0]]]))
+        for item in (judged.given, judged.expected)
+    )
+    return replace(judged, given=given, expected=expected)
 
 
 def _folds(groups: Sequence[Hashable], n_folds: int, seed: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mtl_engine.encoders.pack import Pieces
 from mtl_engine.errors import EngineError, UnknownName
+from mtl_engine.kinds import KINDS
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.types import Example, TaskSpec
 
@@ -53,15 +54,27 @@ def _target(model: MultiTaskModel, name: str, example: Example, row: int) -> Any
     """Return an answer as its head reads it; whoever gave it learns which sentence is wrong."""
     answer = example.labels[name]
     where = f"Sentence {row if example.id == '' else example.id}"
+    kind = KINDS[model.head(name).task.kind]
     try:
-        return model.head(name).encode(len(example.tokens), answer)
+        learned = kind.to_learned(answer, example.tokens)
+        return model.head(name).encode(len(example.tokens), learned)
     except EngineError as error:
         raise EngineError(f"{where}: {error}") from error
     except (TypeError, ValueError) as error:
-        kind = model.head(name).task.kind
         raise EngineError(
-            f"{where}: the answer {answer!r} of task '{name}' has not the shape of {kind}: {error}."
+            f"{where}: the answer {answer!r} of task '{name}' has not the shape of {kind.name}: "
+            f"{error}."
         ) from error
+
+
+def taught_tasks(tasks: Sequence[TaskSpec], examples: Sequence[Example]) -> list[TaskSpec]:
+    """Return the tasks as these examples teach them, see `Kind.taught`."""
+    return [
+        KINDS[task.kind].taught(
+            task, ((e.tokens, e.labels[task.name]) for e in examples if task.name in e.labels)
+        )
+        for task in tasks
+    ]
 
 
 def only_tasks(examples: Sequence[Example], tasks: Sequence[TaskSpec]) -> list[Example]:

@@ -94,7 +94,9 @@ def learnable_tasks(tasks: Sequence[TaskSpec], examples: Sequence[Example]) -> t
     return tuple(
         task
         for task in tasks
-        if counts[task.name] and task.labels and (task.parent is None or counts[task.parent])
+        if counts[task.name]
+        and (task.labels or KINDS[task.kind].brings_classes)
+        and (task.parent is None or counts[task.parent])
     )
 
 

@@ -29,12 +29,16 @@ class TagScores:
     logits: Tensor  # (W, s)
 
 
+UNKNOWN = -1  # the tag of a word that teaches nothing: what answers bring may be new in dev
+
+
 class TagHead(Head):
     """A linear layer over each word's vector; ``names`` are the tags in output order."""
 
     def __init__(self, task: TaskSpec, width: int, *, dropout: float, has_crf: bool) -> None:
         super().__init__(task)
         self.names = self.tag_names()
+        self.numbers = {name: number for number, name in enumerate(self.names)}
         self.dropout = nn.Dropout(dropout)
         self.linear = nn.Linear(width, len(self.names))
         nn.init.normal_(self.linear.weight, std=0.02)
@@ -43,8 +47,9 @@ class TagHead(Head):
 
     def tag_names(self) -> list[str]:
         """Return the tags that a word can have."""
-        self.require_labels()
-        return list(self.task.labels)
+        if not self.task.classes:
+            self.require_labels()
+        return list(self.task.classes or self.task.labels)
 
     def axis_names(self) -> AxisNames:
         one, two = (self.names,), (self.names, self.names)
@@ -55,16 +60,23 @@ class TagHead(Head):
 
     def encode(self, n_tokens: int, answer: Answer) -> np.ndarray:
         self.require_length(n_tokens, answer)
-        return np.array([self.label_number(label) for label in answer], dtype=np.int64)
+        if self.task.classes:
+            numbers = [self.numbers.get(label, UNKNOWN) for label in answer]
+        else:
+            numbers = [self.label_number(label) for label in answer]
+        return np.array(numbers, dtype=np.int64)
 
     def forward(self, states: States, parent: object = None) -> TagScores:
         return TagScores(states, self.linear(self.dropout(states.words)))
 
     def losses(self, scores: TagScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
-        gold = tensor_of(np.concatenate(targets), scores.logits)
-        if self.crf is not None:
+        numbers = np.concatenate(targets)
+        gold = tensor_of(numbers, scores.logits)
+        is_whole = bool((numbers != UNKNOWN).all())
+        if self.crf is not None and is_whole:
             return self.crf.losses(scores.logits, gold, scores.states.counts, smoothing)
-        return scores.states.mean_by_sentence(cross_entropy(scores.logits, gold, smoothing))
+        losses = cross_entropy(scores.logits, gold.clamp(min=0), smoothing)
+        return scores.states.mean_by_sentence(losses * (gold != UNKNOWN))
 
     def read(
         self, scores: TagScores, temperature: float = 1.0, *, is_greedy: bool = False
@@ -92,9 +104,9 @@ class TagHead(Head):
             found.append(
                 [
                     JudgedItem(
-                        (i, self.names[target[i]]),
+                        (i, answer[i]),
                         (i, self.names[best[i]]),
-                        float(rows[i, target[i]]),
+                        float(rows[i, target[i]]) if target[i] != UNKNOWN else 0.0,
                         float(rows[i, best[i]]),
                     )
                     for i in range(len(rows))
@@ -108,7 +120,8 @@ class TagHead(Head):
         logits = array_of(scores.logits)
         if self.crf is not None:
             logits = log(self.crf.marginals(scores.logits, scores.states.counts))
-        return [logits], [np.concatenate(targets)]
+        gold = np.concatenate(targets)
+        return [logits[gold != UNKNOWN]], [gold[gold != UNKNOWN]]
 
     def _distributions(
         self, scores: TagScores, temperature: float

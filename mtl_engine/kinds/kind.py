@@ -53,6 +53,8 @@ class TaskSpec:
     is_hidden: bool = False  # no longer asked, trained or exported; its answers are kept
     low: float = 0.0  # bounds of a number
     high: float = 1.0
+    classes: tuple[str, ...] = ()
+    """What a head tells apart where answers bring it, see `Kind.taught`; else the labels."""
 
     def __post_init__(self) -> None:
         KINDS[self.kind].require_task(self)
@@ -81,6 +83,8 @@ class TaskSpec:
             if f.name in ("name", "kind") or getattr(self, f.name) != _default(f)
         }
         changed["labels"] = list(self.labels)
+        if self.classes:
+            changed["classes"] = list(self.classes)
         if self.pairs:
             changed["pairs"] = {k: [list(pair) for pair in v] for k, v in self.pairs.items()}
         return changed
@@ -88,7 +92,8 @@ class TaskSpec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TaskSpec":
         """Return the task that `to_dict` wrote."""
-        return cls(**{**values, "labels": tuple(values["labels"])})
+        lists = {name: tuple(values[name]) for name in ("labels", "classes") if name in values}
+        return cls(**{**values, **lists})
 
 
 def _default(of: Any) -> Any:
@@ -136,6 +141,7 @@ class Kind(ABC):
     needs_all_layers: ClassVar[bool] = False  # whether freezing an encoder's lower layers costs
     is_ordinal: ClassVar[bool] = False  # the labels have an order that means something
     is_open_when_empty: ClassVar[bool] = False  # without labels, the data brings them
+    brings_classes: ClassVar[bool] = False  # what is learned comes from answers, see `taught`
     key_alphabet: ClassVar[str] = ""  # keys that labels may have, the best first
     reserved_keys: ClassVar[frozenset[str]] = frozenset()  # that the page needs for other things
 
@@ -198,9 +204,13 @@ class Kind(ABC):
         """Return the answer that a file's layer means, the inverse of `to_layer`."""
         return value
 
+    def parts(self, label: str) -> list[str]:
+        """Return the task's labels that the label of an item is made of, as a rule itself."""
+        return [label]
+
     def labels_of(self, answer: Answer) -> list[str]:
         """Return every label in an answer, as often as it is there."""
-        return [item[-1] for item in self.items(answer)]
+        return [part for item in self.items(answer) for part in self.parts(item[-1])]
 
     @abstractmethod
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
@@ -311,6 +321,23 @@ class Kind(ABC):
     def clustering(self) -> Clustering:
         """Return how its units are counted by expected-error coverage."""
         return Clustering("sentences", 2.0) if self.unit == "sentence" else Clustering("words", 5.0)
+
+    # how it is learned
+
+    def taught(self, task: TaskSpec, known: Iterable[tuple[Sequence[str], Answer]]) -> TaskSpec:
+        """Return the task as a model learns it from these sentences and their answers.
+
+        A kind with ``brings_classes`` says here what its head is to tell apart.
+        """
+        return task
+
+    def to_learned(self, answer: Answer, tokens: Sequence[str]) -> Answer:
+        """Return an answer as the head learns it."""
+        return answer
+
+    def from_learned(self, answer: Answer, tokens: Sequence[str]) -> Answer:
+        """Return the answer that the head means, the inverse of `to_learned`."""
+        return answer
 
     # how good it is
 

@@ -1,7 +1,7 @@
 """Answers and how sure they are, for any number of sentences in bounded memory."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
 from typing import Any, Literal, get_args
@@ -17,6 +17,7 @@ from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.executors import Executor, LocalExecutor
 from mtl_engine.feature_store import MemoryStore
 from mtl_engine.features import Features
+from mtl_engine.kinds import KINDS
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.precision import Precision, chosen_precision
 from mtl_engine.prediction.dropout import DropoutScope, dropout_votes
@@ -160,9 +161,21 @@ def _predict_chunk(asked: Asked, chunk: Chunk) -> list[Prediction]:
         batch = [pieces[row] for row in rows]
         number += 1
         predictions = _predict_in_memory(asked.model, batch, asked.features, asked.request, number)
-        found.update(zip(rows.tolist(), predictions, strict=True))
+        for row, prediction in zip(rows.tolist(), predictions, strict=True):
+            found[row] = _answered(asked.model, prediction, sentences[row])
         asked.progress.add(len(rows))
     return [found[row] for row in range(len(sentences))]
+
+
+def _answered(
+    model: MultiTaskModel, prediction: Prediction, tokens: Sequence[str]
+) -> Prediction:
+    """Return a prediction whose answers are those of people, where a head learns others."""
+    answers = {
+        name: KINDS[model.head(name).task.kind].from_learned(answer, tokens)
+        for name, answer in prediction.answers.items()
+    }
+    return replace(prediction, answers=answers) if answers else prediction
 
 
 def _predict_in_memory(

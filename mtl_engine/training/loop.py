@@ -15,7 +15,7 @@ from mtl_engine.config import EngineConfig
 from mtl_engine.devices import AUTO, find_device
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
-from mtl_engine.examples import examples_hash, read_answers, read_examples
+from mtl_engine.examples import examples_hash, read_answers, read_examples, taught_tasks
 from mtl_engine.features import open_features
 from mtl_engine.model import MultiTaskModel, new_model
 from mtl_engine.policies import Feedback, TaskPolicy, draw, named_policy
@@ -68,7 +68,7 @@ def train(
     """
     _require_known_weights(config, tasks)
     words = (word for example in [*examples, *dev] for word in example.tokens)
-    model = new_model(config, tasks, words)
+    model = new_model(config, taught_tasks(tasks, examples), words)
     read_answers(model, dev)  # refused now rather than after the first epoch
     if warm_start is not None:
         adopt_weights(model, warm_start)

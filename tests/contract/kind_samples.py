@@ -9,6 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from mtl_engine.kinds import TaskSpec
+from mtl_engine.kinds.features import join_features
+from mtl_engine.kinds.lemmas import script_of
 
 LABELS = ("a", "b", "c")
 labels = st.sampled_from(LABELS)
@@ -64,6 +66,8 @@ def relations(m):
     return st.lists(link, max_size=4, unique=True).map(lambda links: [list(x) for x in links])
 
 
+FEATURES = ("A=a", "B=b", "C=c")
+features = st.sets(st.sampled_from(FEATURES)).map(join_features)
 ODD = (1, "x", {}, [[]], [1, 2], [["a", 1]], [[1.0, "a"]], [[0, "a", "b"]], [None], ["ab"])
 SAMPLES = {
     "spans": Sample(TaskSpec("s", "spans", LABELS), spans, (None, *ODD)),
@@ -71,6 +75,16 @@ SAMPLES = {
         TaskSpec("t", "tags", LABELS),
         lambda m: st.lists(labels, min_size=m, max_size=m),
         (None, *ODD),
+    ),
+    "lemmas": Sample(
+        TaskSpec("l", "lemmas", classes=(script_of("Dogs", "dog"), script_of("is", "be"))),
+        lambda m: st.lists(st.sampled_from(["be", "Zoë", "[", "不"]), min_size=m, max_size=m),
+        (None, *ODD, ["a", ""], ["a", " b"], ["a", "b\tc"], ["a", "b" * 201]),
+    ),
+    "features": Sample(
+        TaskSpec("f", "features", FEATURES, classes=("_", "A=a|B=b")),
+        lambda m: st.lists(features, min_size=m, max_size=m),
+        (None, *ODD, ["_", ""], ["_", "B=b|A=a"], ["_", "A=a|A=a"], ["_", "A"], ["_", "_|A=a"]),
     ),
     "classes": Sample(
         TaskSpec("c", "classes", LABELS), lambda m: labels, (None, 1, [], ["a"], {"a": 1}, "")
