@@ -1,9 +1,9 @@
 """CoNLL-U (universaldependencies.org): ten columns, trees, tags, and spans as ``NER=`` in MISC.
 
-Layers: ``tree`` (HEAD, DEPREL), ``upos``, ``xpos``, ``feats``, ``ner`` (MISC), ``intent`` (a
-comment ``# intent = X``). Tokens are the words; those of a multi-word token have the offsets of its
-surface form. A file comes out byte for byte; an edited answer changes its own fields alone. An
-answer that is missing is written ``_`` (tree, tags) or left away (ner, intent).
+Layers: ``lemma``, ``upos``, ``xpos``, ``feats``, ``tree`` (HEAD, DEPREL), ``ner`` (MISC),
+``intent`` (a comment ``# intent = X``). Tokens are the words; those of a multi-word token have the
+offsets of its surface form. A file comes out byte for byte; an edited answer changes its own fields
+alone. An answer that is missing is written ``_`` (tree, tags) or left away (ner, intent).
 
 Several annotators side by side are copies of the sentence, each with ``# annotator = NAME``; state
 the annotator to read one person's copies.
@@ -115,6 +115,8 @@ def _layers(
     tree = _tree(heads, deprels)
     if tree is not None:
         layers["tree"] = Layer("tree", tree)
+    if not is_blank(lemma):
+        layers["lemma"] = Layer("tags", lemma)
     if not is_blank(upos):
         layers["upos"] = Layer("tags", upos)
     if not is_blank(xpos):
@@ -124,7 +126,7 @@ def _layers(
     ner, misc = take_ner(misc)
     if ner is not None:
         layers["ner"] = read_spans("ner", ner, scheme, stated, kept)
-    for name, column in (("lemma", lemma), ("deps", deps), ("misc", misc)):
+    for name, column in (("deps", deps), ("misc", misc)):
         if not is_blank(column):
             kept[name] = "\t".join(column)
     return layers
@@ -186,10 +188,10 @@ def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
         [
             numbers(n),
             sentence.tokens,
-            kept["lemma"].split("\t") if "lemma" in kept else blank,
+            placement.value(record, "lemma") or _kept_column(kept, "lemma") or blank,
             placement.value(record, "upos") or blank,
             placement.value(record, "xpos") or blank,
-            placement.value(record, "feats") or _kept_feats(kept) or blank,
+            placement.value(record, "feats") or _kept_column(kept, "feats") or blank,
             heads,
             deprels,
             kept["deps"].split("\t") if "deps" in kept else blank,
@@ -204,9 +206,9 @@ def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
     return rows
 
 
-def _kept_feats(kept: Extra) -> list[str] | None:
-    """The column of sentences that were imported when it was no layer yet."""
-    return kept["feats"].split("\t") if "feats" in kept else None
+def _kept_column(kept: Extra, name: str) -> list[str] | None:
+    """A column of sentences that were imported when it was no layer yet."""
+    return kept[name].split("\t") if name in kept else None
 
 
 def _misc(record: ExportRecord, placement: Placement, options: WriteOptions) -> list[str]:
@@ -431,6 +433,7 @@ FORMAT = Format(
     kinds=frozenset(("tree", "tags", "spans", "classes")),
     layers=(
         layer_spec("tree", "tree"),
+        layer_spec("lemma", "tags"),
         layer_spec("upos", "tags"),
         layer_spec("xpos", "tags"),
         layer_spec("feats", "tags"),

@@ -67,6 +67,7 @@ class Column:
     def __init__(self, layer: str, task: TaskSpec) -> None:
         self.layer, self.task, self.kind = layer, task, KINDS[task.kind]
         self.labels = Labels(task.labels)
+        self.is_text = self.kind.brings_classes  # entries are no labels
         self.is_list = self.kind.unit != "sentence"  # of labels, or of entries with one
         self.places = _PLACES.get(task.layer, ())
         tags = ("O", *(f"{part}-{label}" for label in task.labels for part in "BI"))
@@ -83,6 +84,8 @@ class Column:
     def _value(self, answer: Any) -> Any:
         if not self.is_list:
             return self.labels.number(self.kind.labels_of(answer)[0])
+        if self.is_text:
+            return list(answer)
         if not self.places:
             return [self.labels.number(label) for label in self.kind.entries(answer)]
         return [
@@ -93,7 +96,7 @@ class Column:
     @property
     def features(self) -> dict[str, Any]:
         """The types of the columns, when all rows are written."""
-        label = self.labels.feature
+        label = STRING if self.is_text else self.labels.feature
         entry = {**dict.fromkeys(self.places, INTEGER), "label": label} if self.places else label
         found: dict[str, Any] = {self.layer: [entry] if self.is_list else label}
         if self.tags is not None:

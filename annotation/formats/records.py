@@ -20,6 +20,8 @@ ALIASES: tuple[frozenset[str], ...] = (
     frozenset("intent intents class classes label labels category cats cat sentiment".split()),
     frozenset("tree dep deps deprel dependencies dependency syntax parse heads".split()),
     frozenset("pos upos tags tag".split()),
+    frozenset("feats features feature morphology morph ufeats".split()),
+    frozenset("lemma lemmas lemmata".split()),
     frozenset("relations relation rel rels re links".split()),
 )
 
@@ -245,8 +247,12 @@ def _match_by_name(
 
 
 def _match_by_kind(tasks: list[TaskSpec], layers: list[TaskSpec], matched: dict[str, str]) -> None:
-    """Match a task and a layer that are each the only one of their kind left."""
-    for task in [task for task in tasks if task.name not in matched]:
+    """Match a task and a layer that are each the only one of their kind left.
+
+    Texts and features are written as tags are, so that only a name tells them apart.
+    """
+    by_kind = [task for task in tasks if not KINDS[task.kind].brings_classes]
+    for task in [task for task in by_kind if task.name not in matched]:
         rivals = [t for t in tasks if t.layer == task.layer and t.name not in matched]
         candidates = _free(task, layers, matched)
         if len(candidates) == 1 and len(rivals) == 1:

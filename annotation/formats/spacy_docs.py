@@ -4,9 +4,10 @@
 
 Spans of the first such task are ``doc.ents`` (of nested ones the outermost), all spans
 ``doc.spans[task]``, classes ``doc.cats`` (``task:label`` where several tasks have classes), the
-first tags ``token.tag_``, the first tree ``token.head`` and ``token.dep_``. Where an answer is
-missing, spaCy knows it as missing. ``doc.user_data`` has id, document, whether it is of the test
-slice, and every answer as JSONL writes it (``labels``), with its source and confidence. Only
+first tags ``token.tag_``, the first lemmas ``token.lemma_``, the first features ``token.morph``,
+the first tree ``token.head`` and ``token.dep_``. Where an answer is missing, spaCy knows it as
+missing. ``doc.user_data`` has id, document, whether it is of the test slice, and every answer as
+JSONL writes it (``labels``), with its source and confidence. Only
 written, and whole in memory, as spaCy reads it.
 """
 
@@ -18,7 +19,18 @@ from annotation.formats.records import LAYER_KINDS, ExportRecord, Placement, Wri
 from mtl_engine.kinds import KINDS, TaskSpec
 
 NAME = "spacy"
-ATTRIBUTES = ("ORTH", "SPACY", "TAG", "HEAD", "DEP", "ENT_IOB", "ENT_TYPE", "SENT_START")
+ATTRIBUTES = (
+    "ORTH",
+    "SPACY",
+    "TAG",
+    "LEMMA",
+    "MORPH",
+    "HEAD",
+    "DEP",
+    "ENT_IOB",
+    "ENT_TYPE",
+    "SENT_START",
+)
 
 
 def render(
@@ -47,15 +59,18 @@ def _doc(vocab: Any, record: ExportRecord, tasks: Mapping[str, TaskSpec]) -> Any
     }
     by_layer = {
         kind: [layer for layer in tasks if tasks[layer].layer == kind]
-        for kind in ("tags", "tree", "classes", "spans")
+        for kind in ("tree", "classes", "spans")
     }
-    tags = given.get(by_layer["tags"][0]) if by_layer["tags"] else None
+    of_words = {KINDS[tasks[layer].kind].token_attribute: layer for layer in reversed(list(tasks))}
+    tags, lemmas, morphs = (given.get(of_words.get(a, "")) for a in ("tag_", "lemma_", "morph"))
     tree = given.get(by_layer["tree"][0]) if by_layer["tree"] else None
     doc = Doc(
         vocab,
         words=sentence.tokens,
         spaces=_spaces(sentence.offsets),
         tags=tags,
+        lemmas=lemmas,
+        morphs=morphs and ["" if morph == "_" else morph for morph in morphs],
         heads=tree and [head - 1 if head else at for at, (head, _) in enumerate(tree)],
         deps=tree and [label if head else "ROOT" for head, label in tree],
         sent_starts=None if tree else [at == 0 for at in range(len(sentence.tokens))],

@@ -33,6 +33,7 @@ class FeaturesKind(TagsKind):
     shape = '["Attribute=Value|...", ...] of length m, sorted by attribute; "_" = none'
     position = 3
     brings_classes = True
+    token_attribute = "morph"
     is_open_when_empty = True
     key_alphabet = ""
     main_metric = "accuracy"

@@ -133,6 +133,7 @@ class Kind(ABC):
     labels_on: ClassVar[Literal["sentence", "words", "arcs", "links"]]  # where labels are drawn
     has_rows: ClassVar[bool] = True  # entries are lists that end with the label, else labels
     marks_spans: ClassVar[bool] = False  # answers are [start, end, label] rows
+    token_attribute: ClassVar[str] = ""  # of spaCy's tokens that holds a word's entry
     layer: ClassVar[str]  # which layer of a file carries the answers, see annotation.formats
     is_annotated: ClassVar[bool] = True  # people answer it; else it is for studies only
     may_nest: ClassVar[bool] = False

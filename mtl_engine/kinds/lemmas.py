@@ -33,9 +33,9 @@ class LemmasKind(TagsKind):
     summary = "Every word gets a text of its own: its dictionary form, a gloss, a spelling."
     shape = "[text, ...] of length m"
     position = 3
-    labels_on = "words"
-    layer = "lemmas"
     brings_classes = True
+    token_attribute = "lemma_"
+    is_open_when_empty = True
     key_alphabet = ""
     prior_seconds = (1.0, 1.5)
 

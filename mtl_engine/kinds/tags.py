@@ -2,7 +2,7 @@
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import are_labels, label_problems, size_of
@@ -26,9 +26,10 @@ class TagsKind(Kind):
     labels_on = "words"
     has_rows = False
     layer = "tags"
+    token_attribute = "tag_"
     key_alphabet = string.ascii_lowercase
     main_metric = "accuracy"
-    agreement_measures = ("accuracy", "kappa", "fleiss", "alpha")
+    agreement_measures: ClassVar[tuple[str, ...]] = ("accuracy", "kappa", "fleiss", "alpha")
     prior_seconds = (1.0, 1.5)
 
     def problems(

@@ -92,8 +92,12 @@ class TandemComponent:
                 found = [Span(doc, start + a, start + b, label=label) for a, b, label in value]
                 spans.setdefault(name, []).extend(found)
             else:
+                attribute = _kind(task).token_attribute
                 for place, label in enumerate(value):
-                    doc[start + place].tag_ = label
+                    if attribute == "morph":
+                        doc[start + place].set_morph("" if label == "_" else label)
+                    else:
+                        setattr(doc[start + place], attribute, label)
 
     def _write_classes(self, doc: Any, name: str, answer: Any) -> None:
         rows = [*answer["items"], *(o for i in answer["items"] for o in i.get("others", ()))]
@@ -111,8 +115,12 @@ class TandemComponent:
 
 def _is(task: dict[str, Any], what: str) -> bool:
     """Return whether a task labels sentences, items or arcs."""
-    kind = tandem_model.engine("kinds").KINDS[task["kind"]]
+    kind = _kind(task)
     return what in (kind.unit, kind.labels_on) and (what != "item" or kind.marks_spans)
+
+
+def _kind(task: dict[str, Any]) -> Any:
+    return tandem_model.engine("kinds").KINDS[task["kind"]]
 
 
 def _sentences(doc: Any) -> list[Any]:

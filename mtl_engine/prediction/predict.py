@@ -167,9 +167,7 @@ def _predict_chunk(asked: Asked, chunk: Chunk) -> list[Prediction]:
     return [found[row] for row in range(len(sentences))]
 
 
-def _answered(
-    model: MultiTaskModel, prediction: Prediction, tokens: Sequence[str]
-) -> Prediction:
+def _answered(model: MultiTaskModel, prediction: Prediction, tokens: Sequence[str]) -> Prediction:
     """Return a prediction whose answers are those of people, where a head learns others."""
     answers = {
         name: KINDS[model.head(name).task.kind].from_learned(answer, tokens)

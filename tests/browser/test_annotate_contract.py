@@ -18,6 +18,8 @@ TOKENS = "Aurelia docked at Brask Quay .".split()
 LABELS = {
     "spans": ["VESSEL", "PLACE"],
     "tags": ["NOUN", "VERB"],
+    "lemmas": ["aurelia"],
+    "features": ["Number=Plur", "Number=Sing", "Case=Nom"],
     "classes": ["Arrival", "Delay"],
     "multiclasses": ["Fog", "Arrival", "Delay"],
     "tree": ["obl", "root"],
@@ -27,6 +29,8 @@ LABELS = {
 ANSWERS: dict[str, Any] = {
     "spans": [[0, 1, "VESSEL"], [3, 5, "PLACE"]],
     "tags": ["NOUN", "VERB", "NOUN", "NOUN", "NOUN", "NOUN"],
+    "lemmas": ["Aurelia", "dock", "at", "Brask", "quay", "."],
+    "features": ["Case=Nom|Number=Sing", "Number=Plur", "_", "_", "Number=Sing", "_"],
     "classes": "Arrival",
     "multiclasses": ["Arrival", "Delay"],
     "tree": [[2, "obl"], [0, "root"], [5, "obl"], [5, "obl"], [2, "obl"], [2, "obl"]],
@@ -36,6 +40,8 @@ ANSWERS: dict[str, Any] = {
 OTHERS: dict[str, Any] = {
     "spans": [[2, 5, "PLACE"]],
     "tags": ["VERB"] * 6,
+    "lemmas": ["aurelia"] * 6,
+    "features": ["Number=Plur"] * 6,
     "classes": "Delay",
     "multiclasses": ["Fog"],
     "tree": [[5, "obl"], [1, "obl"], [5, "obl"], [5, "obl"], [0, "root"], [2, "obl"]],

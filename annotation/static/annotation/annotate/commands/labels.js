@@ -36,8 +36,8 @@ export function paintOrSelect(state, from, to) {
 export function askLabel(state, { name = state.ui.task, typed = "" } = {}) {
   const task = taskOf(state, name);
   if (!task || !state.wanted.includes(name)) return {};
-  const labels = task.labels.map((label) => label.name);
-  return { choose: { task: name, labels, isOpen: task.is_open, typed } };
+  const { options, isText } = kindOf(task);
+  return { choose: { task: name, labels: options(state, task), isOpen: task.is_open || isText, typed } };
 }
 
 /** Use a label that was asked for where the command wanted it. */

@@ -87,7 +87,7 @@ function keysOf(task, taken, custom) {
   for (const { name, key } of task.labels) if (kind.keys("").includes(key)) give(name, key);
   for (const { name } of task.labels) give(name, kind.keys(name).find(isFree));
   const usesDigits = kind.usesDigits || kind.takesDigits;
-  return { commands, labels, usesDigits, hasMore: given.size < task.labels.length };
+  return { commands, labels, usesDigits, hasMore: kind.isText || given.size < task.labels.length };
 }
 
 function giveCommands(wanted, custom, taken) {

@@ -11,6 +11,8 @@
 //   blank(m)        of m words that nobody has touched
 //   items(value)    [{key, value, at}]; the key is what makes an item the same item
 //   keyOf(item)     the key of {value, at}; labelOf(value) the label of an item's value
+//   labelsIn(value) the task's labels in an item's value, as a rule that one
+//   isText          whether answers are texts that people write, and no labels
 //   unit(item)      an item as the server names it; units(value) of a whole answer
 //   isOneOf, group(unit, i), compose(units), title(unit, tokens), unitText(unit, tokens)
 //                   adjudication: units of a group exclude each other; isOneOf: one must be chosen
@@ -28,6 +30,7 @@
 //
 // Commands: (state, ...) => outcome, see commands/labels.js
 //   apply(state, task, label)          what a label does here
+//   options(state, task)               names that the type-ahead offers
 //   usesLabel(state)                   whether a click on a label means this very place
 //   paints                             whether an armed label is used by every drag over words
 //   choose(state, question, label)     a label asked for by type-ahead
@@ -39,7 +42,7 @@
 //   keys(label)     keys that a label may get by itself, the best first
 //   takesDigits     whether digits mean its labels also while another task is open
 //   usesDigits      whether digits mean something else while it is open
-//   holds(value, label)  whether a label button shows as pressed because the answer has it
+//   holds(value, label, state)  whether a label button shows as pressed: the answer has it
 //   brief(check)    its progress in fewer words, for a task that is not open
 //   offer(state)    what Enter does here at once: {words, run}, or null
 //   propose(state, task)  what is shown under the sentence while it is open, see page/proposals.js
@@ -61,6 +64,8 @@
 const KINDS = new Map(); // name -> kind
 
 const DEFAULTS = {
+  isText: false,
+  options: (_, task) => task.labels.map(({ name }) => name),
   changes: {},
   commands: [],
   tools: [],
@@ -88,7 +93,8 @@ const DEFAULTS = {
 
 /** Make a kind known under its name. */
 export function register(kind) {
-  KINDS.set(kind.name, Object.freeze({ ...DEFAULTS, brief: kind.progress, ...kind }));
+  const labelsIn = (value) => [kind.labelOf(value)];
+  KINDS.set(kind.name, Object.freeze({ ...DEFAULTS, labelsIn, brief: kind.progress, ...kind }));
 }
 
 /** The kind of a task, or of an item of one. */

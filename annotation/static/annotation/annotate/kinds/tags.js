@@ -9,7 +9,8 @@ import { askedWords, documentOf, rangeOf, selectedIn } from "../model/state.js";
 import { sayLabel } from "../sentence/speech.js";
 import { t, tn } from "../words.js";
 
-register({
+/** What all kinds with a text per word share. */
+export const tags = {
   ...perWord,
   name: "tags",
   noun: t("tag"),
@@ -74,10 +75,12 @@ register({
   describe: ({ at, label }, tokens) => ({ from: tokens[at], to: "", label }),
   optionText: (value) => value,
   labels: { isRadio: false, look: "label-button", isColoured: true },
-});
+};
+
+register(tags);
 
 /** Those of some words that have no tag. */
-function openIn(tags, words) {
+export function openIn(tags, words) {
   return words.filter((word) => tags[word] === null);
 }
 
@@ -97,6 +100,6 @@ function tagEqual(state) {
   };
 }
 
-function painting(task, start, end, label) {
+export function painting(task, start, end, label) {
   return { kind: "tags.paint", task, start, end, label };
 }

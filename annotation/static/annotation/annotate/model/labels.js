@@ -7,12 +7,12 @@ export const N_COLOURS = 72;
 export const MOST_IN_LINE = 12; // labels of a task that are all shown, without a finder
 const MOST_COLOURED = 24; // more labels share the colours of their prefixes
 const NO_PREFIX = t("no prefix");
-const PART = /[^.:_\s-]+/g; // of a name, and of what is typed
+const PART = /[^.:=_\s-]+/g; // of a name, and of what is typed
 
 const grouped = new WeakMap(); // list of labels -> {n, groups, places}
 
 /** Labels by prefix, in the order of the task: [{prefix, names}]. A prefix is what stands before the
- *  first dot, or before the first underscore where two labels share it. */
+ *  first dot or equals sign, or before the first underscore where two labels share it. */
 export function prefixGroups(task) {
   return layoutOf(task).groups;
 }
@@ -66,7 +66,7 @@ function prefixesOf(names) {
   }
   return new Map(
     names.map((name) => {
-      const dotted = before(name, ".");
+      const dotted = before(name, ".") || before(name, "=");
       const scored = before(name, "_");
       return [name, dotted || (counts.get(scored) > 1 ? scored : "")];
     }),
@@ -83,8 +83,9 @@ export function likelyLabels(state, task, range = null) {
     if (range && words && (words[0] >= range[1] || range[0] >= words[1])) continue;
     for (const { value, confidence } of [item, ...item.others]) {
       if (value === null || confidence === null) continue;
-      const label = kind.labelOf(value);
-      sums.set(label, (sums.get(label) ?? 0) + confidence);
+      for (const label of kind.labelsIn(value)) {
+        sums.set(label, (sums.get(label) ?? 0) + confidence);
+      }
     }
   }
   return sums;
@@ -115,8 +116,7 @@ export class Usage {
       const kind = kindOf(task);
       const counts = (this.own[task.name] ??= {});
       for (const { value } of kind.items(values[task.name])) {
-        const label = kind.labelOf(value);
-        counts[label] = (counts[label] ?? 0) + 1;
+        for (const label of kind.labelsIn(value)) counts[label] = (counts[label] ?? 0) + 1;
       }
     }
   }

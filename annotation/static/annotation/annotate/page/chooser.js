@@ -58,7 +58,7 @@ function anchorAt(state, task, sentence, anchorOf) {
 
 /** A label that was typed for the first time is offered from now on. */
 function learnLabel(task, label) {
-  if (task.labels.some(({ name }) => name === label)) return;
+  if (kindOf(task).isText || task.labels.some(({ name }) => name === label)) return;
   task.labels.push({ name: label, colour: task.labels.length, key: "" });
 }
 
@@ -103,7 +103,9 @@ export class Chooser {
 
   #build() {
     const { task } = this.question;
-    const title = t("Label of {task}", { task: task.name });
+    const { isText } = kindOf(task);
+    const of = { task: task.name };
+    const title = isText ? t("Text of {task}", of) : t("Label of {task}", of);
     this.input = element("input", {
       type: "text",
       role: "combobox",
@@ -150,14 +152,18 @@ export class Chooser {
     const typed = this.input.value;
     const { task, labels, isOpen, words } = this.question;
     const found = matchNames(this.#ranked(), typed);
-    const isNew = isOpen && typed.trim() && !labels.includes(typed.trim());
+    const written = typed.trim();
+    const isNew = isOpen && written && !labels.includes(written);
     const options = found.map((name) => this.#option(name, typed));
-    if (isNew) options.push(optionNode(typed.trim(), t("Make ‘{label}’", { label: typed.trim() })));
+    if (isNew && kindOf(task).isText) {
+      options.unshift(optionNode(written, t("Write ‘{text}’", { text: written })));
+    } else if (isNew) options.push(optionNode(written, t("Make ‘{label}’", { label: written })));
     const none = t("No label begins like that.");
     if (!options.length) options.push(element("li", { class: "none" }, none));
     this.list.replaceChildren(...options);
     this.words.textContent = words;
-    setText(this.count, t("{n} of {all}", { n: found.length, all: task.labels.length }));
+    const count = t("{n} of {all}", { n: found.length, all: labels.length });
+    setText(this.count, kindOf(task).isText ? "" : count);
     this.#highlight(0);
   }
 

@@ -223,7 +223,8 @@ class OpenTask {
     this.n = task.labels.length;
     if (this.isLong) this.#fillRows(state);
     else {
-      const open = task.is_open ? [this.#allButton(t("other…"))] : [];
+      const more = this.kind.isText ? t("Write…") : t("other…");
+      const open = task.is_open || this.kind.isText ? [this.#allButton(more)] : [];
       this.labels.replaceChildren(...task.labels.map(({ name }) => this.#button(name)), ...open);
     }
   }
@@ -441,7 +442,7 @@ function showLabels(box, state, task) {
       showGuess(button, value === name, guesses.get(name));
       put(button, "aria-checked", String(value === name));
     } else {
-      const isHeld = isAsked && holds(value, name);
+      const isHeld = isAsked && holds(value, name, state);
       if (isWhole) showGuess(button, isHeld, guesses.get(name));
       const isArmed = armed?.task === task.name && armed.label === name;
       put(button, "aria-pressed", String(isArmed || isHeld));

@@ -1,0 +1,83 @@
+"""Lemmas and features on the annotate page, by keyboard and by mouse."""
+
+from playwright.sync_api import expect
+
+from tests.browser.annotate_fixtures import Given, start, submitted, suggestion
+
+LEMMA = {"name": "Lemma", "kind": "lemmas", "open": True}
+FEATS = {
+    "name": "Feats",
+    "kind": "features",
+    "labels": ["Case=Acc", "Case=Nom", "Number=Plur", "Number=Sing", "Tense=Past"],
+}
+TOKENS = ["Dogs", "barked", "."]
+
+
+def test_lemmas_are_typed_into_the_words_by_keyboard(make_queue, open_page):
+    queue = make_queue([Given(TOKENS)], tasks=[LEMMA])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+    hands.press("d")
+    expect(page.get_by_role("combobox", name="Text of Lemma")).to_have_value("d")
+    page.keyboard.type("og")
+    hands.press("Enter")
+    expect(page.locator(".chip")).to_have_text(["dog"])
+    hands.press("Space")
+    page.keyboard.type("bark")
+    hands.press("Enter")
+    expect(page.locator(".chip")).to_have_text(["dog", "bark"])
+    expect(page.locator("#submit")).to_contain_text("Lemma ‘.’")
+    hands.press("Enter")  # what is offered: the word itself
+    expect(page.locator(".chip")).to_have_text(["dog", "bark", "."])
+    found = submitted(page, queue, lambda: hands.press("Enter"))
+    assert found == {"Lemma": ["dog", "bark", "."]}
+
+
+def test_a_suggested_lemma_is_checked_accepted_and_mended_by_mouse(make_queue, open_page):
+    texts = ["dog", "barke", "."]
+    guess = suggestion(texts, 0.8, [{"value": text, "confidence": 0.8} for text in texts])
+    queue = make_queue([Given(TOKENS, {"Lemma": guess})], tasks=[LEMMA])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+    page.locator("#accept-all").click()
+    page.locator(".chip", has_text="barke").click()
+    page.get_by_role("button", name="Write…").click()
+    box = page.get_by_role("combobox", name="Text of Lemma")
+    box.fill("bark")
+    page.get_by_role("option", name="Write ‘bark’").click()
+    expect(page.locator(".chip")).to_have_text(["dog", "bark", "."])
+    found = submitted(page, queue, lambda: hands.press("Control+Enter"))
+    assert found == {"Lemma": ["dog", "bark", "."]}
+
+
+def test_features_are_set_attribute_by_attribute(make_queue, open_page):
+    queue = make_queue([Given(TOKENS)], tasks=[FEATS])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+
+    def feature(name):
+        return page.get_by_role("button", name=name, exact=True)
+
+    feature("Number=Sing").click()
+    feature("Case=Nom").click()
+    expect(page.locator(".chip")).to_have_text(["Nom Sing"])
+    feature("Number=Plur").click()  # another value of the attribute takes its place
+    expect(page.locator(".chip")).to_have_text(["Nom Plur"])
+    expect(feature("Number=Plur")).to_have_attribute("aria-pressed", "true")
+    expect(feature("Number=Sing")).to_have_attribute("aria-pressed", "false")
+    hands.press("ArrowRight", "Space")
+    page.keyboard.type("past")
+    hands.press("Enter", "_")
+    expect(page.locator(".chip")).to_have_text(["Nom Plur", "Past", "–"])
+    found = submitted(page, queue, lambda: hands.press("Enter"))
+    assert found == {"Feats": ["Case=Nom|Number=Plur", "Tense=Past", "_"]}
+
+
+def test_a_touch_opens_the_field_and_takes_what_is_offered(make_queue, open_page):
+    queue = make_queue([Given(TOKENS)], tasks=[LEMMA])
+    page = open_page(queue.annotator, viewport={"width": 390, "height": 800}, has_touch=True)
+    start(page, queue, "Dogs")
+    for text in ("dogs", "barked", "."):
+        page.get_by_role("button", name="Write…").tap()
+        page.locator(".chooser").get_by_role("option", name=text, exact=True).tap()
+    expect(page.locator(".chip")).to_have_text(["dogs", "barked", "."])
