@@ -30,7 +30,7 @@ class FeaturesKind(TagsKind):
     summary = (
         "Every word gets a value for some attributes, as Case=Nom and Number=Sing: morphology."
     )
-    shape = '["Attribute=Value|...", ...] of length m, sorted by attribute; "_" = none'
+    shape = '[text, ...] of length m: Attribute=Value joined and sorted as in UD; "_" = none'
     position = 3
     brings_classes = True
     token_attribute = "morph"
