@@ -12,6 +12,7 @@ from django.db.models import Max, Model, QuerySet
 from annotation.adjudication.final import FinalAnswer, final_answers
 from annotation.bridge import tasks_by_name
 from annotation.corpora.selectors import notes_on
+from annotation.corpora.writer_process import write_apart
 from annotation.errors import Refused, unknown_name
 from annotation.formats.format import Format, get_format
 from annotation.formats.records import (
@@ -172,7 +173,10 @@ def export_corpus(
             language=project.language,
         )
         records = _records(project, corpora, chosen, answers, which, on_sentences)
-        pieces = target.write(records, options=options)
+        if target.is_heavy:
+            pieces = write_apart(target, records, options)
+        else:
+            pieces = target.write(records, options=options)
         first = next(pieces, b"")
     except (FormatError, EngineError) as error:
         raise Refused(str(error)) from error

@@ -62,6 +62,7 @@ class Format:
     keeps_documents: bool = True
     keeps_text: bool = True  # else the tokens are joined by spaces
     media_type: str = "text/plain; charset=utf-8"
+    is_heavy: bool = False  # its library takes long to load: written in a process of its own
     position: int = 1_000  # in lists; of the formats that a file may be in, the last one is taken
 
     def read(

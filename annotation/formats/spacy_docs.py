@@ -138,4 +138,5 @@ FORMAT = Format(
     looks_like=lambda head: False,
     keeps_text=False,
     media_type="application/octet-stream",
+    is_heavy=True,
 )

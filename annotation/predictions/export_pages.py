@@ -154,7 +154,7 @@ def _export(
         )
         return redirect("job", project.pk, job.pk)
     n_sentences = corpus.n_sentences if corpus else count_sentences(project)
-    if n_sentences > SMALL_SENTENCES:
+    if n_sentences > SMALL_SENTENCES or get_format(wanted["format"]).is_heavy:
         names = [corpus.name] if corpus else []
         job = start_export(project=project, created_by=request.user, corpora=names, **wanted)
         return redirect("job", project.pk, job.pk)

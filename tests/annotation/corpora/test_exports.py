@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import sys
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,7 +13,8 @@ from django.utils import timezone
 from annotation.corpora.exports import export_corpus, export_to_file
 from annotation.corpora.imports import import_corpus
 from annotation.errors import Refused
-from annotation.models import Annotation, Ask, Gold, Queue, Round, Sentence
+from annotation.formats.format import get_format
+from annotation.models import Annotation, Ask, Gold, Job, Queue, Round, Sentence
 from annotation.projects.services import create_project
 from tests.annotation.corpora.test_imports import CONLLU, load
 
@@ -189,3 +192,48 @@ def test_a_choice_or_round_that_is_not_there_is_refused(asked, ada, client):
         answer = client.get(f"/api/projects/{asked.pk}/export/", {"format": "jsonl", **query})
         assert answer.status_code in (400, 409)
         assert words in answer.content.decode()
+
+
+@pytest.mark.parametrize("labels", ["final", "all", "none"])
+@pytest.mark.parametrize("format", ["conllu", "jsonl"])
+def test_a_file_written_apart_is_the_one_written_here(project, bob, monkeypatch, format, labels):
+    load(project, CONLLU)
+    load(project, CONLLU, labels="annotations", author=bob, name="bobs")
+    here = exported(project, format=format, labels=labels)
+
+    def heavy(name):
+        return replace(get_format(name), is_heavy=True)
+
+    monkeypatch.setattr("annotation.corpora.exports.get_format", heavy)
+    assert exported(project, format=format, labels=labels) == here
+
+
+def test_what_a_format_cannot_hold_is_refused_apart_as_it_is_here(project, monkeypatch):
+    load(project, CONLLU)
+    task = project.tasks.get(name="entities")
+    Gold.objects.filter(task=task).update(value=[[0, 1, "a\tb"]])
+    words = []
+    for is_heavy in (False, True):
+        target = replace(get_format("conllu"), is_heavy=is_heavy)
+        monkeypatch.setattr("annotation.corpora.exports.get_format", lambda name, t=target: t)
+        with pytest.raises(Refused) as refusal:
+            exported(project, format="conllu", labels="gold")
+        words.append(str(refusal.value))
+    assert words[0] == words[1] != ""
+
+
+def test_a_docbin_is_never_written_by_the_web_process(project, ada, client, monkeypatch):
+    load(project, CONLLU)
+    client.force_login(ada)
+    monkeypatch.setitem(sys.modules, "spacy", None)  # here it cannot be imported
+    answer = client.get(f"/api/projects/{project.pk}/export/", {"format": "spacy"})
+    data = answer.getvalue()
+    page = client.post(f"/projects/{project.pk}/export/", {"format": "spacy", "labels": "final"})
+    job = Job.objects.get(kind="export")
+    assert page.url == f"/projects/{project.pk}/jobs/{job.pk}/"
+    monkeypatch.undo()
+    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+
+    texts = [doc.text for doc in DocBin().from_bytes(data).get_docs(Vocab())]
+    assert texts == ["Ada sails.", "Hull waits"]
