@@ -19,7 +19,7 @@ from annotation.models import (
     Sentence,
     Submission,
 )
-from annotation.queue.selectors import own_answers
+from annotation.queue.selectors import describe_ask, lease_context, own_answers
 from mtl_engine.kinds import KINDS
 
 N_AROUND = 50
@@ -155,6 +155,17 @@ def is_adjudicated(lease_id: int) -> bool:
         .first()
     )
     return last is not None and bool(_decided_since([last]))
+
+
+def describe_answers(submission: Submission) -> dict[str, Any]:
+    """Return a submission's sentence with the person's present answers, to look at."""
+    lease = submission.lease
+    return {
+        "sentence": describe_ask(lease.ask_id, lease.project)["sentence"],
+        "answers": stored_answers(lease),
+        "context": lease_context(lease),
+        "note": lease.note,
+    }
 
 
 def stored_answers(lease: Lease) -> dict[str, Any]:

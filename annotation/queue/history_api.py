@@ -12,8 +12,9 @@ from rest_framework.views import APIView
 from annotation.accounts.access import get_project
 from annotation.accounts.authentication import Scope
 from annotation.models import Lease, Project, Role
-from annotation.queue.api import LOOKS, LeaseMessage
+from annotation.queue.api import LOOKS, AnswerField, AskedSentence, LeaseMessage
 from annotation.queue.history import (
+    describe_answers,
     describe_document,
     describe_skips,
     describe_submissions,
@@ -134,6 +135,27 @@ class DocumentView(APIView):
         """Return the document of a sentence, 50 sentences around it."""
         sentence = get_sentence(request.user, sentence_id)
         return Response(DocumentMessage.render(describe_document(sentence, request.user)))
+
+
+class OwnAnswers(Message):
+    """What one answered, to look at."""
+
+    sentence = AskedSentence()
+    answers = s.DictField(child=AnswerField())
+    context = s.DictField(  # type: ignore[assignment]
+        child=AnswerField(), help_text="Spans that relations were asked on."
+    )
+    note = s.CharField(allow_blank=True)
+
+
+class OwnAnswersView(APIView):
+    """Look at one's own answers."""
+
+    @documented(tag="queue", answers={200: OwnAnswers}, errors=READS)
+    def get(self, request: Request, submission_id: int) -> Response:
+        """Return a sentence with one's own answers as they are now; nothing is taken up."""
+        submission = get_submission(request.user, submission_id)
+        return Response(OwnAnswers.render(describe_answers(submission)))
 
 
 class ReopenView(APIView):

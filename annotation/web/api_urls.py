@@ -149,6 +149,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/jobs/<key:job_id>/cancel/", jobs.CancelJobView.as_view()),
     path("projects/<key:project_id>/history/", history.HistoryView.as_view()),
     path("projects/<key:project_id>/news/", history.NewsView.as_view()),
+    path("submissions/<key:submission_id>/", history.OwnAnswersView.as_view()),
     path("submissions/<key:submission_id>/reopen/", history.ReopenView.as_view()),
     path("sentences/<key:sentence_id>/flag/", history.FlagView.as_view()),
 ]

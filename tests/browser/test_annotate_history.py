@@ -54,8 +54,10 @@ def test_going_back_walks_through_all_answers_and_never_swings(make_queue, open_
 
 
 def test_a_skip_is_undone_and_what_was_open_comes_after_it(make_queue, open_page):
-    _, _page, hands = _work(make_queue, open_page)
-    hands.press("Control+Space", "Enter")
+    _, page, hands = _work(make_queue, open_page)
+    hands.press("Control+Space", "Enter")  # no reason is given for anybody
+    expect(page.get_by_role("dialog")).to_be_visible()
+    hands.press("1", "Enter")
     hands.wait_for_sentence("Brask")
     hands.press("Control+z")
     hands.wait_for_sentence("Aurelia")
@@ -78,6 +80,13 @@ def test_own_answers_are_searched_filtered_and_opened_again(make_queue, open_pag
     expect(rows.first).to_be_focused()
     expect(rows.last).to_contain_text("note: Is Aurelia a place?")
     assert severe_violations(page) == []
+    hands.press("Space")  # looks only
+    expect(page.locator(".history-look-at .word").first).to_have_text("Brask")
+    assert severe_violations(page) == []
+    expect(page.locator("#place")).to_contain_text("The clock stopped at")
+    hands.press("Space")
+    expect(page.locator(".history-look-at")).to_have_count(0)
+    hands.wait_for_sentence("Calm")
     page.locator(".drawer-filter", has_text="With a note").click()
     expect(rows).to_have_count(1)
     page.locator(".drawer-filter", has_text="All").click()

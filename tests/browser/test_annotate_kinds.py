@@ -196,15 +196,19 @@ def test_a_tree_takes_one_key_a_word_where_its_heads_are_proposed(make_queue, op
     expect(page.locator("#proposals")).to_contain_text("Head of Aurelia")
     expect(page.locator("#submit")).to_contain_text("Attach Aurelia, go on")
     hands.press("1", "Enter", "1", hands.key_of("Syntax", "nsubj"), "1", "2", "1")
-    own = [*TREE[:3], [5, "nsubj"], [1, "obl"], [2, "punct"]]
-    assert submitted(page, queue, lambda: hands.press("Enter")) == {"Syntax": own}
+    tree = [*TREE[:3], [5, "nsubj"], [1, "obl"], [2, "punct"]]
+    assert submitted(page, queue, lambda: hands.press("Enter")) == {"Syntax": tree}
     hands.wait_for_sentence("Aurelia")
     expect(page.locator(".proposal").first).to_have_text("1 dockednsubj")  # as it was before
+    proposed, own = page.locator("text.arc[data-rank]"), page.locator('text.arc[data-state="own"]')
+    expect(proposed.first).to_have_text("1 nsubj")  # drawn too
+    expect(proposed).to_have_count(2)
     hands.press("1")
-    expect(page.locator("text.arc")).to_have_text(["nsubj"])
+    expect(own).to_have_text(["nsubj"])
+    expect(page.locator("#detail")).to_contain_text("dependentsAurelia nsubj")
     expect(page.locator(".word[data-cursor]")).to_have_text("docked")
     hands.press("0", "0")  # a second root takes the place of the first
-    expect(page.locator("text.arc")).to_have_text(["nsubj", "root"])
+    expect(own).to_have_text(["nsubj", "root"])
     expect(page.locator(".word[data-open]").first).to_have_text("docked")
 
 

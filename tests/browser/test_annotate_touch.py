@@ -29,6 +29,14 @@ class Finger:
         gesture = {"x": x1, "y": y1, **way, "gestureSourceType": "touch"}
         self.touch.send("Input.synthesizeScrollGesture", gesture)
 
+    def swipe(self, by):
+        """Go sideways below the words, where there is nothing to drag."""
+        box = self.page.locator("#sentence").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 4
+        for kind, dx in (("touchStart", 0), ("touchMove", by / 2), ("touchMove", by)):
+            self._send(kind, x + dx, y)
+        self._send("touchEnd")
+
     def rest(self, locator, answer):
         """Hold until the page has answered."""
         self._send("touchStart", *self._middle(locator))
@@ -86,9 +94,10 @@ def test_every_kind_is_answered_by_finger_alone(make_queue, open_page, window):
     assert submitted(page, queue, page.locator("#submit").tap) == ANSWERS
 
 
-def test_a_drag_by_finger_makes_arcs_and_relations(make_queue, open_page):
+@pytest.mark.parametrize("window", [PHONE, TABLET], ids=["390", "820"])
+def test_a_drag_by_finger_makes_arcs_and_relations(make_queue, open_page, window):
     queue = make_queue([Given(TOKENS, tasks=["Entities", "Syntax", "Relations"])], tasks=TASKS)
-    page = open_page(queue.annotator, **TABLET)
+    page = open_page(queue.annotator, **window)
     hands = start(page, queue, "Aurelia")
     finger = Finger(page)
     for word, label in ((0, "VESSEL"), (3, "PLACE")):
@@ -97,7 +106,36 @@ def test_a_drag_by_finger_makes_arcs_and_relations(make_queue, open_page):
     finger.tap(page.locator(".task-tab", has_text="Syntax"))
     finger.drag(hands.word(0), hands.word(1))
     finger.choose("nsubj")
-    expect(page.locator("text.arc.over")).to_have_text("nsubj")
+    expect(page.locator('text.arc.over[data-state="own"]')).to_have_text("nsubj")
     finger.tap(page.locator(".task-tab", has_text="Relations"))
     finger.drag(hands.chip("VESSEL"), hands.chip("PLACE"))
     expect(page.locator("text.link")).to_have_text("located at")
+
+
+@pytest.mark.parametrize("window", [PHONE, TABLET], ids=["390", "820"])
+def test_a_swipe_over_an_empty_place_goes_to_the_sentence_before(make_queue, open_page, window):
+    tasks = [{"name": "Topic", "kind": "classes", "labels": ["Arrival", "Delay"]}]
+    queue = make_queue([Given(["Aurelia", "left"]), Given(["Brask", "waits"])], tasks=tasks)
+    page = open_page(queue.annotator, **window)
+    hands = start(page, queue, "Aurelia")
+    finger = Finger(page)
+    finger.tap(hands.label("Topic", "Delay"))
+    finger.tap(page.locator("#submit"))
+    hands.wait_for_sentence("Brask")
+    expect(page.locator("#submit")).to_be_enabled()
+    finger.swipe(-150)  # the other way is nothing
+    hands.wait_for_sentence("Brask")
+    finger.swipe(150)
+    hands.wait_for_sentence("Aurelia")
+
+
+def test_several_classes_are_ticked_by_finger(make_queue, open_page):
+    tasks = [{"name": "Topics", "kind": "multiclasses", "labels": ["Arrival", "Delay", "Storm"]}]
+    queue = make_queue([Given(["Aurelia", "left"])], tasks=tasks)
+    page = open_page(queue.annotator, **PHONE)
+    hands = start(page, queue, "Aurelia")
+    finger = Finger(page)
+    for label in ("Arrival", "Delay", "Storm", "Delay"):
+        finger.tap(hands.label("Topics", label))
+    expected = {"Topics": ["Arrival", "Storm"]}
+    assert submitted(page, queue, page.locator("#submit").tap) == expected

@@ -63,6 +63,7 @@ def test_a_project_with_its_own_lines_lives_from_import_to_deletion(open_page, p
     expect(place).to_contain_text("ask 5 of 5")
     expect(page.locator("#submit")).to_be_enabled()
     keys.press("Control+Space")
+    keys.press("1")
     page.get_by_role("dialog").get_by_role("button", name="Skip").click()
     expect(page.locator("#empty h2")).to_be_visible()
     assert Flag.objects.get().comment == "Is a pilot boat a SHIP?"

@@ -168,11 +168,16 @@ function openKeys() {
 function listenToSession() {
   session.addEventListener("change", () => {
     view.render();
-    if (session.phase !== PHASE.loading) showPage();
-    heartbeat.lease === session.lease || heartbeat.attach(session.lease);
+    keepUp();
   });
-  session.addEventListener("arrival", () => view.arrive());
-  session.addEventListener("submitted", ({ detail: values }) => usage.note(project.tasks, values));
+  session.addEventListener("arrival", () => {
+    view.arrive();
+    keepUp();
+  });
+  session.addEventListener("submitted", ({ detail: values }) => {
+    announcer.clear(); // what was said of this sentence is not said of the next
+    usage.note(project.tasks, values);
+  });
   session.addEventListener("say", ({ detail: words }) => announcer.say(words));
   session.addEventListener("warn", ({ detail: words }) => announcer.say(words, { isVisible: true }));
   session.addEventListener("choose", ({ detail: question }) => dialogs.choose(question));
@@ -185,6 +190,11 @@ function listenToSession() {
     view.renderSaved();
     view.renderLine();
   });
+}
+
+function keepUp() {
+  if (session.phase !== PHASE.loading) showPage();
+  if (heartbeat.lease !== session.lease) heartbeat.attach(session.lease);
 }
 
 /** Go to the first thing that stands in the way of submitting, and say what it is. */

@@ -14,7 +14,7 @@ import {
 } from "../model/state.js";
 import { t } from "../words.js";
 import { applyLabel } from "./labels.js";
-import { selectItem, waitingIds } from "./navigation.js";
+import { nextWaiting } from "./navigation.js";
 
 /** Accept the selected suggestion, or the one under the cursor, and go on to the next; without one, the
  *  label that these words had most often before. */
@@ -114,12 +114,9 @@ function decide(state, kind, word) {
 }
 
 function decideOne(state, item, kind, word) {
-  const waiting = waitingIds(state);
-  const next = waiting[waiting.indexOf(item.id) + 1] ?? waiting.find((id) => id !== item.id);
-  const following = next ? selectItem(state, next).ui : { selected: null };
   return {
     action: { kind, task: item.task, keys: [keyOf(item)] },
-    ui: { ...following, anchor: null },
+    ui: { selected: null, ...nextWaiting(state, item.id), anchor: null },
     say: `${word} ${item.label}`,
   };
 }

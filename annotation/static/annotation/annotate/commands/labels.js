@@ -3,11 +3,16 @@ import { kindOf } from "../kinds/index.js";
 import { refuse } from "../model/editor.js";
 import { selectedIn, taskOf } from "../model/state.js";
 import { t } from "../words.js";
+import { nextWaiting } from "./navigation.js";
 
-/** Use a label of a task on what is selected, or on the words under the cursor. */
+/** Use a label of a task on what is selected, or on the words under the cursor. Another label for a
+ *  suggestion decides it, so that the next one comes, as after accepting. */
 export function applyLabel(state, name, label) {
   if (!state.wanted.includes(name)) return refuse(t("{task} is not asked of this sentence.", { task: name }));
-  return kindOf(taskOf(state, name)).apply(state, name, label);
+  const outcome = kindOf(taskOf(state, name)).apply(state, name, label);
+  const item = selectedIn(state, name);
+  if (item?.state !== "suggested" || !outcome.action) return outcome;
+  return { ...outcome, ui: { ...outcome.ui, ...nextWaiting(state, item.id) } };
 }
 
 /** A click on a label uses it on what is selected, or arms it for the mouse. */

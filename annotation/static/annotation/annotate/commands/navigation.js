@@ -97,6 +97,13 @@ function goToKnown(state, by) {
   };
 }
 
+/** What is selected after a suggestion was decided: the next that waits, or {} after the last. */
+export function nextWaiting(state, id) {
+  const waiting = waitingIds(state);
+  const next = waiting[waiting.indexOf(id) + 1] ?? waiting.find((other) => other !== id);
+  return next ? selectItem(state, next).ui : {};
+}
+
 /** Ids of waiting suggestions, the active task's first. */
 export function waitingIds(state) {
   const groups = pendingByTask(state);

@@ -55,6 +55,8 @@
 //   draw(item, task), tie(items, tasks)  fields of the layer; ties to other drawn items
 //   say(item, tokens, items)           to a screen reader; sayOn(item, tokens): as part of its word
 //   describe(item, tokens)             {from, to, label} in the detail panel
+//   about(items, task, word, tokens)   what is said of a word, [[title, [item]]], where it is more
+//                                      than the items that lie on it
 //   optionText(value, item, tokens)    one of the model's options
 //   labels          look of its label buttons: {isRadio, look, isColoured}
 //   labelAt         "item" or "word": beside what the type-ahead opens
@@ -86,6 +88,7 @@ const DEFAULTS = {
   resize: null,
   choose: null,
   tie: (items) => items,
+  about: null,
   labelAt: "item",
   isWhole: false,
   filterText: "",

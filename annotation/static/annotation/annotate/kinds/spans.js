@@ -103,7 +103,8 @@ register({
   say: saySpan,
   sayOn: (span, tokens) => t("in {words}", { words: saySpan(span, tokens) }),
   describe: (span, tokens) => ({ from: spanText(tokens, span), to: "", label: span.label }),
-  optionText: ([start, end, label], _, tokens) => `${spanText(tokens, { start, end })}, ${label}`,
+  optionText: ([start, end, label], item, tokens) =>
+    start === item.start && end === item.end ? label : `${spanText(tokens, { start, end })}, ${label}`,
   labels: { isRadio: false, look: "label-button", isColoured: true },
 });
 

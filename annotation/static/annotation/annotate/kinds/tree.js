@@ -147,13 +147,22 @@ register({
     const head = arc.head ? t("of {word}", { word: tokens[arc.head - 1] }) : t("of the sentence");
     return sayLabel(arc, ` ${head}`);
   },
+  about: ({ arcs }, { name }, word, tokens) => {
+    const mine = arcs.filter((arc) => arc.task === name);
+    const named = (arc, of) => ({ ...arc, of });
+    const heads = mine.filter(({ dep }) => dep === word);
+    const dependents = mine.filter(({ head }) => head === word + 1);
+    return [
+      [t("head"), heads.map((arc) => named(arc, headText(arc, tokens)))],
+      [t("dependents"), dependents.map((arc) => named(arc, tokens[arc.dep]))],
+    ];
+  },
   describe: (arc, tokens) => ({
     from: headText(arc, tokens),
     to: tokens[arc.dep],
     label: arc.label || t("no label yet"),
   }),
-  optionText: ([head, label], { dep }, tokens) =>
-    `${headText({ head }, tokens)} → ${tokens[dep]}, ${label}`,
+  optionText: ([head, label], _, tokens) => `${headText({ head }, tokens)}, ${label}`,
   labels: { isRadio: false, look: "label-button tree", isColoured: false },
 });
 
@@ -314,7 +323,7 @@ function proposalsFor(state, name, dep) {
   const fits = (head) => (head === 0 ? !root || root === dep + 1 : !closesCycle(heads, dep, head));
   const remembered = (state.hints?.[name]?.heads?.[dep] ?? []).filter(([head]) => fits(head));
   for (const [head, label] of remembered) add(head, label, null, true);
-  const label = found[0]?.label ?? "";
+  const label = found.find(({ head }) => head > 0)?.label ?? ""; // the root's is nobody else's
   const near = [state.ui.lastHead, root, dep + 2, dep, dep + 3, dep - 1];
   const isSign = (head) => SIGN.test(state.sentence.tokens[head - 1]);
   for (const head of near) if (head > 0 && fits(head) && !isSign(head)) add(head, label, null, false);
@@ -345,8 +354,18 @@ function offer(state) {
   return { words: t("Attach {word}, go on", { word }), run: () => takeProposal(state, 0) };
 }
 
+const proposedBefore = new WeakMap(); // state -> what was proposed; a state never changes
+
 /** What is shown under the sentence while the tree is open. */
 function propose(state, task) {
+  const known = proposedBefore.get(state);
+  if (known?.task === task) return known.proposed;
+  const proposed = proposeHeads(state, task);
+  proposedBefore.set(state, { task, proposed });
+  return proposed;
+}
+
+function proposeHeads(state, task) {
   const { tokens } = state.sentence;
   const tree = documentOf(state).values[task.name];
   const dep = dependentOf(state);
@@ -358,6 +377,7 @@ function propose(state, task) {
   return {
     word: tokens[dep],
     place: dep,
+    isOpen: own === null && isAsked(state, task.name, dep),
     standing: own ? arcText(own, tokens) : t("without a head"),
     rows: proposalsFor(state, task.name, dep).map(({ head, label, confidence }, i) => ({
       command: `head${i + 1}`,

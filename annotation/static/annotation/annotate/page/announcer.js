@@ -19,6 +19,13 @@ export class Announcer {
     if (isVisible) this.#show(text, look);
   }
 
+  /** Take back what the eye still sees. */
+  clear() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#put(...this.resting);
+  }
+
   /** What the action bar says when nothing else is to say; a hint is left out where room is short. */
   rest(text, { isHint = false } = {}) {
     this.resting = [text, isHint ? "hint" : ""];

@@ -2,9 +2,9 @@
 import { element, keyCap, svg } from "../dom.js";
 import { commandCap } from "../input/keys.js";
 import { kindOf } from "../kinds/index.js";
-import { keyOf, wordsOf } from "../model/items.js";
+import { isOn, keyOf, wordsOf } from "../model/items.js";
 import { labelledBefore } from "../model/labels.js";
-import { findItem, rangeOf, wantedTasks } from "../model/state.js";
+import { findItem, itemsIn, rangeOf, taskOf, wantedTasks } from "../model/state.js";
 import { shortNumber } from "../sentence/speech.js";
 import { t } from "../words.js";
 
@@ -29,11 +29,13 @@ export class Detail {
   render(state) {
     const item = state ? findItem(state, state.ui.selected) : null;
     const before = state ? beforeHere(state, item) : [];
-    const key = JSON.stringify([item, before, state?.sentence.id]);
+    const about = state && !item ? aboutWord(state) : null;
+    const key = JSON.stringify([item, before, about, state?.sentence.id]);
     if (key === this.shown) return;
     this.shown = key;
     this.root.toggleAttribute("data-empty", item === null);
-    this.root.replaceChildren(...(item ? this.#describe(state, item) : nothingSelected()));
+    const parts = item ? this.#describe(state, item) : about ? wordCard(about) : nothingSelected();
+    this.root.replaceChildren(...parts);
     if (before.length) this.root.lastElementChild.append(this.#similar(before));
   }
 
@@ -97,6 +99,54 @@ function beforeHere(state, item) {
       }));
     })
     .slice(0, MOST_SIMILAR);
+}
+
+/** What is said of the word under the cursor, {word, rows: [[title, [thing]]]}, or null where nothing is.
+ *  A thing: {label, of, confidence, isGuess}. */
+function aboutWord(state) {
+  const { tokens } = state.sentence;
+  const word = state.ui.cursor;
+  const items = itemsIn(state);
+  const rows = wantedTasks(state)
+    .filter((task) => !kindOf(task).isWhole)
+    .flatMap((task) => kindOf(task).about?.(items, task, word, tokens) ?? [onWord(items, task, word)])
+    .map(([title, things]) => [
+      title,
+      things.map(({ label, of = "", confidence, state: standing }) => ({
+        label,
+        of,
+        confidence,
+        isGuess: standing === "suggested",
+      })),
+    ]);
+  const open = taskOf(state, state.ui.task);
+  const isWanted = open && kindOf(open).about !== null;
+  return isWanted || rows.some(([, things]) => things.length) ? { word: tokens[word], rows } : null;
+}
+
+/** A task's name and its things on a word. */
+function onWord(items, { name }, word) {
+  return [name, Object.values(items).flat().filter((item) => item.task === name && isOn(item, word))];
+}
+
+function wordCard({ word, rows }) {
+  const list = element("dl", { class: "facts-of-word" });
+  for (const [title, things] of rows) {
+    const said = things.flatMap((thing, i) => [...(i ? [", "] : []), thingNode(thing)]);
+    list.append(element("dt", {}, title), element("dd", {}, ...(said.length ? said : [t("none yet")])));
+  }
+  return [
+    element("header", {}, element("h2", { class: "breaks", dir: "auto" }, word)),
+    element("div", { class: "body stack" }, list),
+  ];
+}
+
+function thingNode({ label, of, confidence, isGuess }) {
+  const node = element("span", isGuess ? { class: "guess", title: t("suggested") } : {});
+  if (of) node.append(element("bdi", {}, of), " ");
+  node.append(element("b", {}, label || t("no label")));
+  if (isGuess && confidence !== null) node.append(` ${shortNumber(confidence)}`);
+  return node;
 }
 
 function nothingSelected() {

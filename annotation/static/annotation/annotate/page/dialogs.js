@@ -11,10 +11,9 @@ import {
   pendingByTask,
   wantedTasks,
 } from "../model/state.js";
-import { t } from "../words.js";
+import { clockTime, t } from "../words.js";
 import { askForLabel } from "./chooser.js";
 import { askDone, askRemark, confirmUnchecked, showVersions } from "./modal.js";
-import { clockTime } from "./panels.js";
 
 const SKIP_KINDS = {
   [t("Unclear")]: "unclear",
@@ -60,7 +59,7 @@ export class Dialogs {
     if (session.phase !== PHASE.working) return;
     const reason = await askRemark({
       title: t("Skip this sentence"),
-      words: t("Somebody else will be asked. Why not you?"),
+      words: t("Why? The curators will see it; somebody else is asked if there is anybody."),
       ready: Object.keys(SKIP_KINDS),
       action: t("Skip"),
     });

@@ -1,6 +1,7 @@
 // Drawers beside the sentence: one's own answers (F8), and the text around the sentence (F9).
 import { element, keyCap, put, toggle } from "../dom.js";
 import { baseDirection } from "../geometry/bidi.js";
+import { drawAnswers, joinItems, tieItems } from "../model/items.js";
 import { Refused, Unreachable } from "../sync/api.js";
 import { t } from "../words.js";
 
@@ -35,6 +36,9 @@ export class Drawer {
     this.filter = "all";
     this.search = "";
     root.addEventListener("keydown", (event) => this.#key(event));
+    root.addEventListener("keyup", (event) => {
+      if (event.key === " " && event.target.matches(".history-row")) event.preventDefault(); // looks only
+    });
     this.#listenToSwipe();
   }
 
@@ -93,6 +97,7 @@ export class Drawer {
       { class: "drawer-foot small muted" },
       element("span", {}, keyCap("↑"), keyCap("↓"), ` ${t("walk")}`),
       element("span", {}, keyCap("↵"), ` ${t("open")}`),
+      element("span", {}, keyCap("Space"), ` ${t("look")}`),
       element("span", {}, keyCap("Esc"), ` ${t("back")}`),
       element("span", { class: "push" }, keyCap("F9"), ` ${t("Document")}`),
     );
@@ -172,8 +177,32 @@ export class Drawer {
     node.append(element("time", { class: "small faint number" }, timeOf(row.submitted_at)), body);
     if (!row.can_reopen) put(node, "title", t("A curator has decided: it can no longer be changed. Flag it instead."));
     put(node, "aria-disabled", row.can_reopen ? null : "true");
-    node.addEventListener("click", () => row.can_reopen && this.on.open(row));
-    return node;
+    node.addEventListener("click", () => (row.can_reopen ? this.on.open(row) : void this.#look(row, item)));
+    const item = element("div", { class: "history-item" }, node);
+    if (row.submission === null) return item;
+    const look = element("button", { type: "button", class: "button quiet slim history-look" }, t("Look"));
+    put(look, "aria-expanded", "false");
+    look.addEventListener("click", () => void this.#look(row, item));
+    item.append(look);
+    return item;
+  }
+
+  /** Show the answers of a row below it without taking them up, or put them away again. */
+  async #look(row, item) {
+    const shown = item.querySelector(".history-look-at");
+    const isOpening = !shown && row.submission !== null;
+    if (shown) shown.remove();
+    put(item.querySelector(".history-look"), "aria-expanded", String(isOpening));
+    if (!isOpening) return;
+    const box = element("div", { class: "history-look-at" });
+    item.append(box);
+    const { sentence, answers, context } = await this.session.api.answers(row.submission);
+    const { tasks } = this.session.project;
+    const drawn = element("tandem-sentence", { readonly: true, "aria-label": t("Your answers") });
+    box.append(drawn);
+    const items = joinItems(drawAnswers(tasks, answers, "own"), drawAnswers(tasks, context, "given"));
+    drawn.show({ sentence, items: tieItems(tasks, items) });
+    box.scrollIntoView({ block: "nearest" });
   }
 
   // The text around
@@ -223,6 +252,7 @@ export class Drawer {
       ArrowUp: () => (at === 0 ? this.input?.focus() : go(at - 1)),
       Home: () => !isTyping && go(0),
       End: () => !isTyping && go(rows.length - 1),
+      " ": () => at >= 0 && rows[at].parentElement.querySelector(".history-look")?.click(),
       "/": () => !isTyping && this.input?.focus(),
     }[event.key];
     event.stopPropagation();

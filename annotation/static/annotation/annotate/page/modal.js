@@ -3,8 +3,9 @@ import { element, keyCap } from "../dom.js";
 import { differingWords, drawAgainst, tieItems } from "../model/items.js";
 import { t } from "../words.js";
 
-/** Ask for a remark; resolves to the text, or to null. ready: texts to take with one click. */
-export function askRemark({ title, words, ready = [], action, value = null, isOptional = false }) {
+/** Ask for a remark; resolves to the text, or to null. ready: texts to take with one click, or with a
+ *  digit as long as nothing is written. */
+export function askRemark({ title, words, ready = [], action, value = "", isOptional = false }) {
   return new Promise((resolve) => {
     const input = element("textarea", {
       rows: 3,
@@ -12,9 +13,14 @@ export function askRemark({ title, words, ready = [], action, value = null, isOp
       required: !isOptional,
       "aria-label": words,
     });
-    const chips = ready.map((text) => {
-      const chip = element("button", { type: "button", class: "button slim" }, text);
-      chip.addEventListener("click", () => (input.value = text));
+    const take = (text) => {
+      input.value = text;
+      input.focus();
+    };
+    const chips = ready.map((text, i) => {
+      const cap = keyCap(String(i + 1));
+      const chip = element("button", { type: "button", class: "button slim" }, text, " ", cap);
+      chip.addEventListener("click", () => take(text));
       return chip;
     });
     const form = element(
@@ -31,7 +37,7 @@ export function askRemark({ title, words, ready = [], action, value = null, isOp
         element("button", { class: "button primary" }, action),
       ),
     );
-    input.value = value ?? ready[0] ?? "";
+    input.value = value;
     const dialog = openDialog(form, (value) => resolve(value === "ok" ? input.value.trim() : null));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -41,6 +47,9 @@ export function askRemark({ title, words, ready = [], action, value = null, isOp
       if (event.key === "Enter" && !event.shiftKey) {
         event.preventDefault();
         form.requestSubmit();
+      } else if (!input.value && ready[event.key - 1]) {
+        event.preventDefault();
+        take(ready[event.key - 1]);
       }
     });
     input.focus();
@@ -102,7 +111,13 @@ export function confirmUnchecked(labels, countsAsOwn) {
       "div",
       { class: "stack" },
       element("h2", {}, n === 1 ? t("1 suggestion was not checked") : t("{n} suggestions were not checked", { n })),
-      element("p", { class: "breaks" }, t("They count {meaning}: {labels}.", { meaning, labels: named })),
+      element(
+        "p",
+        { class: "breaks" },
+        n === 1
+          ? t("It counts {meaning}: {labels}.", { meaning, labels: named })
+          : t("They count {meaning}: {labels}.", { meaning, labels: named }),
+      ),
       element(
         "div",
         { class: "row dialog-buttons" },

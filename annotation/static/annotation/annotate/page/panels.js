@@ -2,7 +2,7 @@
 import { element, setText, svg, toggle } from "../dom.js";
 import { shortNumber } from "../sentence/speech.js";
 import { bar } from "./detail.js";
-import { t, tn } from "../words.js";
+import { clockTime, number, t, tn } from "../words.js";
 
 const TICK = "M3 8.5l3.2 3.2L13 5";
 const CLOUD = "M3 3l10 10M5 6a4 4 0 0 0-1 6h7M7.5 4.2A4 4 0 0 1 12 8a2.4 2.4 0 0 1 1.4 3";
@@ -26,8 +26,8 @@ export class Facts {
     this.round.textContent = ask?.round ? t("Round {n}", { n: ask.round }) : "";
     if (!counts) return;
     this.title ??= document.title;
-    document.title = counts.left ? `(${counts.left.toLocaleString()}) ${this.title}` : this.title;
-    const part = (n, word) => element("span", {}, element("b", {}, n.toLocaleString()), ` ${word}`);
+    document.title = counts.left ? `(${number(counts.left)}) ${this.title}` : this.title;
+    const part = (n, word) => element("span", {}, element("b", {}, number(n)), ` ${word}`);
     this.counts.replaceChildren(
       part(counts.left, t("left")),
       part(counts.done, t("done")),
@@ -78,10 +78,6 @@ function savedWords({ barrier, isReached, isSaving, savedAt }) {
   return ["good", TICK, savedAt ? t("Saved {time}", { time: clockTime(savedAt) }) : t("Nothing to save")];
 }
 
-export function clockTime(date) {
-  return date.toLocaleTimeString([], { hour12: false });
-}
-
 const WIDE = "(min-width: 641px)";
 
 /** Show the reason of an ask; the panel is open wherever there is room for it. */
@@ -101,7 +97,7 @@ export function renderWhy(root, state) {
 }
 
 function rankText({ rank, n_asks: n }) {
-  return t("rank {n} of {all}", { n: rank.toLocaleString(), all: n.toLocaleString() });
+  return t("rank {n} of {all}", { n: number(rank), all: number(n) });
 }
 
 function reasons(ask) {

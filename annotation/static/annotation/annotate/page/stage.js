@@ -2,12 +2,14 @@
 // switches for the layers that are drawn.
 import { element, put } from "../dom.js";
 import { kindOf } from "../kinds/index.js";
+import { itemId } from "../model/items.js";
 import { isAsked, itemsIn, rangeOf, taskOf, wantedTasks } from "../model/state.js";
 import { widestLabel } from "../sentence/measure.js";
 import { sayWord } from "../sentence/speech.js";
 import { t } from "../words.js";
 
 const NO_WORDS = new Set();
+const MOST_DRAWN = 2; // proposed heads
 const ARC_ROOM = 142; // pixels kept free above the words for arcs, which grow without moving them
 
 export class Stage {
@@ -28,13 +30,13 @@ export class Stage {
   /** Show another ask. */
   arrive(state) {
     this.root.hidden = false; // words are measured as they are shown
+    this.sentence.fill({ sentence: state.sentence });
+    this.#measureFrame(); // from here to the drawing all is read, so that it is laid out once
+    this.canvas.scrollTop = 0;
     this.room = roomFor(state, this.sentence);
     this.#drawn = this.#key(state);
-    const items = this.#items(state);
-    this.sentence.show({ sentence: state.sentence, items, room: this.room });
-    this.#measureFrame();
+    this.sentence.draw(this.#items(state), this.room);
     this.#settle();
-    this.canvas.scrollTop = 0;
   }
 
   render(state) {
@@ -74,13 +76,16 @@ export class Stage {
     this.sentence.wordNode(word)?.focus();
   }
 
-  #key({ ui, history }) {
-    return [history.doc, ui.task, this.filters.key];
+  #key(state) {
+    const { ui, history } = state;
+    return [history.doc, ui.task, this.filters.key, JSON.stringify(proposedArcs(state))];
   }
 
   /** What is said of the whole sentence is shown in its bar, not under the words. */
   #items(state) {
-    return { ...this.filters.apply(itemsIn(state)), badges: [] };
+    const items = itemsIn(state);
+    const arcs = withProposed(items.arcs, proposedArcs(state));
+    return { ...this.filters.apply({ ...items, arcs }), badges: [] };
   }
 
   /** The word under the cursor says all that is on it; the others are just words. */
@@ -112,6 +117,37 @@ export class Stage {
         height(this.sentence),
     };
   }
+}
+
+/** The first heads that are proposed to the word under the cursor, as arcs, unless something else is
+ *  in hand. */
+function proposedArcs(state) {
+  const task = taskOf(state, state.ui.task);
+  const { selected, anchor, mode } = state.ui;
+  if (!task || selected !== null || anchor !== null || mode) return [];
+  const { isOpen, place, rows } = kindOf(task).propose(state, task) ?? {};
+  if (!isOpen) return [];
+  return rows.slice(0, MOST_DRAWN).map(({ head, label, confidence }, i) => ({
+    id: itemId(task.name, `proposed-${i + 1}`),
+    task: task.name,
+    kind: task.kind,
+    state: "suggested",
+    rank: i + 1,
+    dep: place,
+    head,
+    label,
+    confidence,
+  }));
+}
+
+/** The arcs with those that are proposed; a suggestion that is among these is drawn once. */
+function withProposed(arcs, proposed) {
+  if (!proposed.length) return arcs;
+  const [{ task, dep }] = proposed;
+  const waiting = arcs.find((arc) => arc.task === task && arc.dep === dep && arc.state === "suggested");
+  const isWaiting = ({ head }) => head === waiting?.head;
+  const others = arcs.filter((arc) => arc !== waiting || !proposed.some(isWaiting));
+  return [...others, ...proposed.map((arc) => (isWaiting(arc) ? { ...arc, id: waiting.id } : arc))];
 }
 
 function wordsIn(start, end) {

@@ -7,7 +7,7 @@ import { countPending, wantedTasks } from "../model/state.js";
 import { PHASE } from "../session/session.js";
 import { modeWords } from "./announcer.js";
 import { renderWhy } from "./panels.js";
-import { t, tn } from "../words.js";
+import { number, t, tn } from "../words.js";
 
 export class View {
   hasDialog = () => false; // a question has the keyboard
@@ -20,14 +20,15 @@ export class View {
     setInterval(() => this.#renderPlace(), 1000);
   }
 
-  /** Show another ask. */
+  /** Show another ask. What is beside the sentence comes first: then all is measured at once. */
   arrive() {
     const { state } = this.session;
     for (const id of ["before", "after"]) this.#renderNeighbour(id, state.sentence);
     const isLinked = wantedTasks(state).some((task) => kindOf(task).drag === "link");
     document.body.classList.toggle("thumb", !isLinked);
+    this.#renderAround();
     this.stage.arrive(state);
-    this.render();
+    this.stage.render(state);
     this.focusCursor();
   }
 
@@ -41,6 +42,12 @@ export class View {
   }
 
   render() {
+    this.#renderAround();
+    if (this.session.state) this.stage.render(this.session.state);
+  }
+
+  /** All but the sentence. */
+  #renderAround() {
     const { state, counts } = this.session;
     toggle(this.part("stage"), "hidden", state === null);
     this.list.render(state);
@@ -51,7 +58,6 @@ export class View {
     this.facts.renderCounts(counts, state?.ask);
     this.#renderPlace();
     this.renderLine();
-    if (state) this.stage.render(state);
   }
 
   /** What may change with the line to the server, too. */
@@ -79,10 +85,10 @@ export class View {
   #renderPlace() {
     const { state, clock } = this.session;
     const seconds = state ? Math.floor(clock.seconds) : null;
-    const key = `${state?.ask.id} ${seconds}`;
+    const key = `${state?.ask.id} ${seconds} ${clock.isHeld}`;
     if (key === this.#shownPlace) return;
     this.#shownPlace = key;
-    this.part("place").textContent = state ? placeText(state, seconds) : "";
+    this.part("place").textContent = state ? placeText(state, seconds, clock.isHeld) : "";
   }
 
   #renderActions() {
@@ -135,15 +141,14 @@ const IN_PLACE_OF_A_SENTENCE = {
 };
 
 /** Where one is in the corpus and in the queue, and for how long. */
-function placeText({ ask, sentence }, seconds) {
+function placeText({ ask, sentence }, seconds, isHeld) {
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-  const [number, rank, n] = [sentence.position + 1, ask.rank, ask.n_asks].map((value) =>
-    value.toLocaleString(),
-  );
+  if (isHeld) return t("It stays as it is while you look. The clock stopped at {time}.", { time });
+  const [place, rank, n] = [sentence.position + 1, ask.rank, ask.n_asks].map(number);
   if (sentence.is_document) {
     return t("Document {name} · ask {rank} of {n} · {time} on it", { name: sentence.document, rank, n, time });
   }
-  const words = t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number, rank, n, time });
+  const words = t("Sentence {number} · ask {rank} of {n} · {time} on this sentence", { number: place, rank, n, time });
   const asked = new Set(Object.values(ask.words ?? {}).flat()).size;
   return asked ? `${tn("{n} word asked", "{n} words asked", asked)} · ${words}` : words;
 }

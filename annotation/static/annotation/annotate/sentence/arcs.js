@@ -9,8 +9,9 @@ const TIP_HEIGHT = 6.5;
 const UNSURE = 0.6; // an arc shows its confidence below this
 
 /** Words beside an arc. */
-export function arcText({ label, state, confidence, differs, isWrong }) {
+export function arcText({ label, state, confidence, differs, isWrong, rank }) {
   const name = label || "?";
+  if (rank) return `${rank} ${name}`;
   if (isWrong) return `↻ ${name}`;
   if (differs) return `≠ ${name}`;
   const isUnsure = state === "suggested" && confidence !== null && confidence < UNSURE;
@@ -74,7 +75,7 @@ function draw(look, arcs, byLine, lines, side, footOn, { lane }) {
   return [...drawn.values()];
 }
 
-function attributesOf(look, { id, state, differs, isWrong, isRetired, label }) {
+function attributesOf(look, { id, state, differs, isWrong, isRetired, label, rank }) {
   return {
     class: `arc ${look}`,
     "data-item": id,
@@ -82,7 +83,8 @@ function attributesOf(look, { id, state, differs, isWrong, isRetired, label }) {
     "data-differs": differs,
     "data-wrong": isWrong,
     "data-retired": isRetired,
-    "data-bare": label === "",
+    "data-bare": label === "" && !rank,
+    "data-rank": rank,
   };
 }
 

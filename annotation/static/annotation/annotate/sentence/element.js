@@ -59,14 +59,19 @@ class TandemSentence extends HTMLElement {
   }
 
   /** Show another sentence and the things on it; room as for draw. */
-  show({ sentence, items, differing = new Set(), room = {} }) {
+  show({ sentence, items, differing, room = {} }) {
+    this.fill({ sentence, differing });
+    this.draw(items, room);
+  }
+
+  /** Put in the words of another sentence, on which nothing is drawn yet. */
+  fill({ sentence, differing = new Set() }) {
     this.#sentence = sentence;
     this.#style = null;
     this.marks.clear(differing);
     this.words.fill(sentence, this.isReadOnly);
     this.lang = sentence.language ?? "";
     this.dir = this.words.direction;
-    this.draw(items, room);
   }
 
   /** Draw other things on the same words; room that is kept free keeps words from moving. */

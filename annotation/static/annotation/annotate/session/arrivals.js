@@ -43,8 +43,8 @@ export function showAhead(session) {
   session.lease = null;
   session.drafts.attach(null, 0);
   restore(session, openState(session.project, offer), 0);
+  session.state = { ...session.state, hints: remembered.get(session.askId) ?? {} };
   session.present(PHASE.ahead);
-  showHints(session);
   return true;
 }
 
@@ -60,7 +60,7 @@ export function openLease(session, lease) {
   if (lease.draft_saved_at) session.connection.saved(lease.draft_saved_at);
   if (draft && local?.records.length && local.known < lease.draft_version) {
     const mine = documentOf(restoreState(state, local.doc, actionsOf(local)));
-    if (!sameValues(mine, draft.doc))
+    if (!sameJson(mine.values, draft.doc.values))
       session.tell("stale", { mine, other: draft.doc, at: lease.draft_saved_at });
   } else if (local?.records.length) {
     session.saveSoon();
@@ -100,7 +100,7 @@ async function recall(session, ask) {
 
 function showHints(session) {
   const hints = remembered.get(session.askId);
-  if (!hints || !Object.keys(hints).length) return;
+  if (!hints || sameJson(hints, session.state.hints)) return;
   session.state = { ...session.state, hints };
   session.tell("change");
 }
@@ -138,6 +138,6 @@ function isDraftOf(state, draft) {
   return Boolean(values) && state.wanted.every((name) => name in values);
 }
 
-function sameValues(a, b) {
-  return JSON.stringify(a.values) === JSON.stringify(b.values);
+function sameJson(a, b) {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

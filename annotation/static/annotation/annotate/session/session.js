@@ -59,7 +59,6 @@ export class Session extends Editor {
   present(phase) {
     this.phase = phase;
     this.tell("arrival");
-    this.tell("change");
   }
 
   /** Save the present document to the server soon. */
@@ -104,6 +103,10 @@ export class WorkClock {
     this.#spent = seconds * 1000;
     this.#since = document.hidden ? null : this.now();
     this.#lastSign = this.now();
+  }
+
+  get isHeld() {
+    return this.#isHeld;
   }
 
   /** Stand still while somebody reads something else. */

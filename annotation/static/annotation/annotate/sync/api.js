@@ -36,6 +36,7 @@ export class Api {
   history = ({ search = "", cursor = "" } = {}) =>
     this.#send("GET", `${this.project}/history/?${query({ search, cursor })}`);
   document = (sentence) => this.#send("GET", `/api/sentences/${sentence}/document/`);
+  answers = (submission) => this.#send("GET", `/api/submissions/${submission}/`);
   later = (lease, body) => this.#send("POST", `/api/leases/${lease}/later/`, body);
   release = (lease, token) => this.#send("POST", `/api/leases/${lease}/release/`, { token });
   takeUpSkip = (lease) => this.#send("DELETE", `/api/leases/${lease}/skip/`);
