@@ -126,6 +126,7 @@ N_HEADS = 4  # offered per word
 FARTHEST = 6  # words to a head that are told apart
 TRUST = 2.0  # a cue that was seen n times counts for n / (n + TRUST)
 MOST_WORDS = 8  # of a span that is looked up
+LEAST_LABELLED = 0.2  # share of a word's places; one that is mostly left alone is no hint
 
 
 def get_ask(project: Project, ask_id: int) -> Ask:
@@ -203,16 +204,19 @@ class WordMemory(Memory):
     def __init__(self, task_id: int, kind: str) -> None:
         super().__init__(task_id, kind)
         self.labels: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self.there: Counter[str] = Counter()  # word -> how often it was there, labelled or not
 
     def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
         """Count the label of every item under its text."""
         folded = _folded(tokens)
+        for word in folded:
+            self.there[word] += by
         for *place, label in self.kind.items(answer):
             start, end = place if len(place) == 2 else (place[0], place[0] + 1)
             self.labels[folded[start:end]][label] += by
 
     def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
-        """Return the labels of every stretch of words that had some."""
+        """Return the labels of every stretch of words that had some, and not just by the way."""
         folded = _folded(tokens)
         m = len(folded)
         found = [
@@ -220,8 +224,12 @@ class WordMemory(Memory):
             for start in range(m)
             for end in range(start + 1, min(m, start + MOST_WORDS) + 1)
             if (labels := _seen(self.labels.get(folded[start:end])))
+            and (end - start > 1 or self._is_usual(folded[start], labels))
         ]
         return {"words": found} if found else {}
+
+    def _is_usual(self, word: str, labels: Mapping[str, int]) -> bool:
+        return sum(labels.values()) >= LEAST_LABELLED * self.there[word]
 
 
 class SentenceMemory(Memory):

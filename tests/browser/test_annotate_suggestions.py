@@ -137,10 +137,22 @@ def test_one_by_one_the_next_suggestion_comes_by_itself(make_queue, open_page):
     }  # fmt: skip
 
 
+def test_another_label_decides_a_suggestion_and_the_next_one_comes(make_queue, open_page):
+    queue, page, hands = _start(make_queue, open_page, ["Entities"])
+    hands.press(".", "d")
+    expect(page.locator(".chip[data-selected]")).to_have_attribute("data-state", "suggested")
+    hands.press("a", "Shift+X", "a")
+    expect(page.locator("#message")).to_contain_text("No suggestion here")
+    _submit(hands)
+    expect(page.locator("#message")).to_have_text("")  # that was about another sentence
+    start, end, _ = HARBOUR_SPANS[0]
+    assert queue.answers()["Entities"] == [[start, end, "DURATION"], HARBOUR_SPANS[1]]
+
+
 def test_another_of_the_model_s_options_is_one_click_away(make_queue, open_page):
     queue, page, hands = _start(make_queue, open_page, ["Syntax"])
     page.locator("text.arc", has_text="nmod .54").click()
-    page.get_by_role("button", name="held → fog, obl").click()
+    page.get_by_role("button", name="held, obl").click()
     hands.press("Shift+A")
     _submit(hands)
     assert queue.answers()["Syntax"][14] == [4, "obl"]

@@ -64,6 +64,14 @@ def test_the_same_words_bring_their_labels_whatever_their_case(project):
     assert "links" not in hints
 
 
+def test_a_word_that_is_mostly_left_alone_brings_no_label(project):
+    _answer(project, "the boat left", {**SAID, "slots": [[0, 1, "from"], [1, 2, "from"]]})  # a slip
+    for name in ("boat", "ferry", "tram", "train", "car", "bus"):
+        _answer(project, f"the {name} left")
+    hints = _hints(project, _sentence(project, "the boat sank"))
+    assert hints["slots"] == {"words": [[1, 2, {"from": 2}]]}
+
+
 def test_the_same_text_brings_its_class(project):
     _answer(project, "the boat left")
     hints = _hints(project, _sentence(project, "The boat left"))

@@ -127,7 +127,7 @@ function proposedArcs(state) {
   if (!task || selected !== null || anchor !== null || mode) return [];
   const { isOpen, place, rows } = kindOf(task).propose(state, task) ?? {};
   if (!isOpen) return [];
-  return rows.slice(0, MOST_DRAWN).map(({ head, label, confidence }, i) => ({
+  const drawn = rows.slice(0, MOST_DRAWN).map(({ head, label, confidence }, i) => ({
     id: itemId(task.name, `proposed-${i + 1}`),
     task: task.name,
     kind: task.kind,
@@ -138,6 +138,7 @@ function proposedArcs(state) {
     label,
     confidence,
   }));
+  return drawn.filter(({ label }) => label);
 }
 
 /** The arcs with those that are proposed; a suggestion that is among these is drawn once. */
