@@ -1005,6 +1005,15 @@ OutcomeEnum = Literal["answered", "corrected", "left_out", "closed"]
 OverflowEnum = Literal["stop", "skip"]
 
 
+class OwnAnswers(TypedDict):
+    """What one answered, to look at."""
+
+    sentence: "AskedSentence"
+    answers: dict[str, Any]
+    context: dict[str, Any]
+    note: str
+
+
 class OwnFlag(TypedDict):
     """One's own flag, and what became of it."""
 
@@ -2699,6 +2708,10 @@ class Operations(Transport):
     def flag(self, sentence_id: int, **body: Unpack[FlagBodyRequest]) -> "Flagged":
         """Tell the curators that something is wrong with a sentence."""
         return self._json("POST", f"sentences/{sentence_id}/flag/", body)
+
+    def submission(self, submission_id: int) -> "OwnAnswers":
+        """Return a sentence with one's own answers as they are now; nothing is taken up."""
+        return self._json("GET", f"submissions/{submission_id}/", may_repeat=True)
 
     def reopen(self, submission_id: int) -> "Lease":
         """Take one's own answers back into one's hands until a curator has decided."""

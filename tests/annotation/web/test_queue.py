@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.models import Annotation, Flag, Submission
+from annotation.models import Annotation, Flag, Lease, Submission
 from tests.annotation.queue.conftest import ANSWERS
 from tests.annotation.web.conftest import Caller, token_for
 
@@ -170,6 +170,16 @@ def test_undo_gives_the_answers_back(call, desk, lease):
     assert Annotation.objects.get(task__name="topic").versions.count() == 1
 
 
+def test_own_answers_are_looked_at_without_being_taken_up(call, desk, lease):
+    receipt = submit(call, lease)
+    seen = call.expect(200, "GET", f"submissions/{receipt['submission']}/")
+    assert seen["answers"] == ANSWERS
+    assert seen["sentence"]["tokens"] == lease["sentence"]["tokens"]
+    assert Lease.objects.get().state == Lease.State.SUBMITTED
+    other = Caller(token_for(desk.person("ben")))
+    other.refused(404, "not_found", "GET", f"submissions/{receipt['submission']}/")
+
+
 def test_a_flag_reaches_the_curators(call, lease):
     path = f"sentences/{lease['sentence']['id']}/flag/"
     call.expect(201, "POST", path, {"comment": "Cut in half."})
@@ -199,6 +209,7 @@ def test_nobody_sees_anothers_lease_submission_or_project(call, desk, lease):
         ("GET", f"projects/{desk.project.pk}/", None),
         ("GET", f"projects/{desk.project.pk}/history/", None),
         ("POST", f"leases/{lease['id']}/heartbeat/", token),
+        ("GET", f"submissions/{receipt['submission']}/", None),
         ("POST", f"submissions/{receipt['submission']}/reopen/", None),
         ("POST", f"sentences/{lease['sentence']['id']}/flag/", {"comment": "x"}),
     ]:
