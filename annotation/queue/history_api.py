@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from annotation.accounts.access import get_project
 from annotation.accounts.authentication import Scope
 from annotation.models import Lease, Project, Role
-from annotation.queue.api import LOOKS, AnswerField, AskedSentence, LeaseMessage
+from annotation.queue.api import LOOKS, AskedSentence, LeaseMessage
 from annotation.queue.history import (
     describe_answers,
     describe_document,
@@ -37,6 +37,7 @@ from annotation.web.rest import page_of
 from annotation.web.serializers import (
     PAGE,
     READS,
+    AnswerField,
     Message,
     TextField,
     documented,
