@@ -936,7 +936,9 @@ class NewProject(TypedDict):
     hides_names: NotRequired[bool]
 
 
-NewTaskBodyKindEnum = Literal["spans", "tags", "classes", "multiclasses", "tree", "relations"]
+NewTaskBodyKindEnum = Literal[
+    "spans", "tags", "classes", "features", "lemmas", "multiclasses", "tree", "relations"
+]
 
 
 class NewTask(TypedDict):
