@@ -4,6 +4,7 @@ from collections import defaultdict
 
 from annotation.models import Label, Project, Task
 from annotation.models.prepared import Parameter, Prepared
+from mtl_engine.kinds import KINDS
 from mtl_engine.types import Answer, Example, TaskSpec
 
 _tasks = Prepared(
@@ -11,7 +12,7 @@ _tasks = Prepared(
         Task.objects.filter(project_id=Parameter("project"))
         .order_by("position", "id")
         .values_list(
-            *("id", "name", "kind", "parent__name", "is_document"),
+            *("id", "name", "kind", "parent__name", "second_parent__name", "is_document"),
             *("is_nested", "is_open", "pairs", "is_hidden"),
         )
     )
@@ -32,12 +33,13 @@ def tasks_by_name(project_id: int) -> dict[str, TaskSpec]:
         labels[task_id].append(label)
     specs = {}
     for row in _tasks(project=project_id):
-        task_id, name, kind, parent, is_document, is_nested, is_open, pairs, hidden = row
+        task_id, name, kind, parent, second, is_document, is_nested, is_open, pairs, hidden = row
         specs[name] = TaskSpec(
             name=name,
             kind=kind,
             labels=tuple(labels[task_id]),
             parent=parent,
+            second_parent=second,
             is_document=is_document,
             is_nested=is_nested,
             is_open=is_open,
@@ -60,11 +62,15 @@ def as_example(
     """Return a labelled sentence for training.
 
     Links can be learned only together with the answers they link: without them they are left out,
-    as if the task were unanswered.
+    as if the task were unanswered. So are single items that no head can learn.
     """
-    usable = {
-        task.name: labels[task.name]
-        for task in tasks
-        if task.name in labels and (task.parent is None or task.parent in labels)
-    }
+    usable: dict[str, Answer] = {}
+    for task in sorted(tasks, key=lambda task: task.parent is not None):
+        if task.name not in labels or not all(name in labels for name in task.parents):
+            continue
+        kind = KINDS[task.kind]
+        usable[task.name] = kind.learnable(labels[task.name])
+        if any(usable[name] != labels[name] for name in task.parents):
+            spans = task.spans_among(usable)
+            usable[task.name] = kind.merge([usable[task.name]], parent_spans=spans)
     return Example(tuple(tokens), usable, sentence_id)

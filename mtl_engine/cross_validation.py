@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -105,9 +104,7 @@ def judge_answers(
                 continue
             rows = [int(batch[place]) for place in places]
             own = {name: states[name].select(places) for name in model.with_parents([task.name])}
-            parents: list[Any] | None = None
-            if task.parent:
-                parents = [examples[row].labels.get(task.parent, []) for row in rows]
+            parents = [task.spans_among(examples[row].labels) for row in rows]
             judged = model.head(task.name).judge_items(
                 model.scores_of(own)[task.name],
                 [_learned(task, examples[row]) for row in rows],

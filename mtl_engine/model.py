@@ -69,8 +69,8 @@ class MultiTaskModel(nn.Module):
         """Return each task's scores of its states; parents must come first."""
         found: dict[str, Any] = {}
         for name, its_states in states.items():
-            parent = self.head(name).task.parent
-            found[name] = self.head(name)(its_states, found[parent] if parent else None)
+            parents = self.head(name).task.parents
+            found[name] = self.head(name)(its_states, *(found[parent] for parent in parents))
         return found
 
     def states(
@@ -103,7 +103,7 @@ class MultiTaskModel(nn.Module):
         for name in names:
             if name not in self.number:
                 raise UnknownName("task", name, self.number)
-        parents = [parent for name in names if (parent := self.head(name).task.parent)]
+        parents = [parent for name in names for parent in self.head(name).task.parents]
         return list(dict.fromkeys([*parents, *names]))
 
     def _branches(
@@ -193,10 +193,12 @@ def require_tasks(config: EngineConfig, tasks: Sequence[TaskSpec]) -> None:
         raise EngineError(f"A model needs one or more tasks with distinct names; got {names}.")
     for task in tasks:
         wanted = KINDS[task.kind].parent_kind
-        parents = {other.name for other in tasks if other.kind == wanted}
-        if task.parent is not None and task.parent not in parents:
-            raise UnknownName(f"{wanted} task (parent of '{task.name}')", task.parent, parents)
-    alone = [task for task in tasks if task.name not in {other.parent for other in tasks}]
+        known = {other.name for other in tasks if other.kind == wanted}
+        for parent in task.parents:
+            if parent not in known:
+                raise UnknownName(f"{wanted} task (parent of '{task.name}')", parent, known)
+    linked = {parent for task in tasks for parent in task.parents}
+    alone = [task for task in tasks if task.name not in linked]
     if config.model.architecture == "ST" and len(alone) > 1:
         raise EngineError(
             f"ModelConfig key 'architecture' is ST, which learns one task (or relations with "

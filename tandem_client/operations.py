@@ -937,7 +937,15 @@ class NewProject(TypedDict):
 
 
 NewTaskBodyKindEnum = Literal[
-    "spans", "tags", "classes", "features", "lemmas", "multiclasses", "tree", "relations"
+    "spans",
+    "tags",
+    "classes",
+    "features",
+    "lemmas",
+    "multiclasses",
+    "tree",
+    "relations",
+    "attributes",
 ]
 
 
@@ -948,6 +956,7 @@ class NewTask(TypedDict):
     kind: "NewTaskBodyKindEnum"
     labels: NotRequired[list[str | dict[str, Any]]]
     parent: NotRequired[str]
+    second_parent: NotRequired[str]
     open: NotRequired[bool]
     nested: NotRequired[bool]
     document: NotRequired[bool]
@@ -1972,6 +1981,7 @@ class Task(TypedDict):
     name: str
     kind: str
     parent: str | None
+    second_parent: str | None
     is_document: bool
     is_nested: bool
     is_open: bool
@@ -2051,6 +2061,7 @@ class Training(TypedDict):
     n_dev: NotRequired[int]
     n_test: NotRequired[int]
     n_labelled: NotRequired[dict[str, int]]
+    n_in_pieces: NotRequired[dict[str, int]]
     tasks: NotRequired[list[str]]
     temperatures: NotRequired[dict[str, float]]
     scores: NotRequired[dict[str, "TaskEvaluation"]]

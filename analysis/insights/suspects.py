@@ -151,7 +151,7 @@ def item_words(task: TaskSpec, item: Sequence[Any] | None, tokens: Sequence[str]
     if kind.labels_on == "links":
         first, second = (" ".join(tokens[item[k] : item[k + 1]]) for k in (0, 2))
         return f"{label}: {first} → {second}"
-    if kind.marks_spans:
+    if kind.marks_spans or kind.labels_on == "marks":
         return f"{label}: {' '.join(tokens[item[0] : item[1]])}"
     return f"{label}: {tokens[item[0]]}" if kind.labels_on == "words" else label
 
@@ -264,8 +264,9 @@ def _settle(
             items.append(tuple(found["expected"]))
         current = kind.answer_of(items, len(sentence.tokens))
     answers = {task.name: current}
-    if task.parent and not Gold.objects.filter(sentence=sentence, task__name=task.parent).exists():
-        answers[task.parent] = finals[task.parent].value
+    for parent in task.parents:
+        if not Gold.objects.filter(sentence=sentence, task__name=parent).exists():
+            answers[parent] = finals[parent].value
     decide(
         project=project,
         sentence=sentence,

@@ -215,11 +215,14 @@ def _class_of_items(
 @rule("ends")
 def _types_of_ends(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]) -> _Cell | None:
     """The labels of the spans that a relation links."""
-    parent = tasks[one.task].parent
-    if parent is None or len(one.place) != 4:
+    parents = tasks[one.task].parents
+    if not parents or len(one.place) != 4:
         return None
-    types = {(s, e): label for s, e, label in example.labels.get(parent, ())}
-    ends = (types.get(one.place[:2]), types.get(one.place[2:]))
+    first, second = (
+        {(s, e): label for s, e, label in example.labels.get(parent, ())}
+        for parent in (parents[0], parents[-1])
+    )
+    ends = (first.get(one.place[:2]), second.get(one.place[2:]))
     return _Cell((ends,), _label(one.given), f"{ends[0]} to {ends[1]}")
 
 

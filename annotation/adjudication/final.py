@@ -87,13 +87,13 @@ def _decide(
         cells[task_id].append(sentence)
     for task in sorted(tasks, key=lambda task: task.parent is not None):
         for sentence in cells[task.id]:
-            links_on = found[sentence].get(task.parent) if task.parent else None
+            links_on = task.spans_among({n: one.value for n, one in found[sentence].items()})
             found[sentence][task.name] = _final(
                 task,
                 rows.gold.get((sentence, task.id or 0)),
                 rows.given.get((sentence, task.id or 0), ()),
                 weights.get(task.name, {}),
-                links_on.value if links_on else None,
+                links_on,
             )
     return found
 

@@ -265,7 +265,10 @@ def _case_context(
         for person, value in case.answers.items():
             answers[person][case.task] = value
     shown = for_drawing(project, sentence, answers)
-    parents = {task["name"]: task["parent"] for task in shown["tasks"]}
+    parents = {
+        task["name"]: [task[key] for key in ("parent", "second_parent") if task[key]]
+        for task in shown["tasks"]
+    }
     return {
         "sentence": sentence,
         "is_whole": is_whole,
@@ -311,15 +314,15 @@ def _editable(case: TaskCase, sentence: Sentence) -> dict[str, Any]:
     return {**asdict(case), "gold": start}
 
 
-def _shown_case(case: TaskCase, parent: str | None, *, is_open: bool) -> dict[str, Any]:
-    """Return a case to show; links stand on the spans of their parent."""
+def _shown_case(case: TaskCase, parents: Sequence[str], *, is_open: bool) -> dict[str, Any]:
+    """Return a case to show; links stand on the spans of their parents."""
     kind = KINDS[case.kind]
     return {
         **asdict(case),
         "is_open": is_open,
         "n_differences": _n_decisions(case),
         "people": list(case.answers),
-        "tasks": [parent, case.task] if parent else [case.task],
+        "tasks": [*parents, case.task],
         "is_drawn": kind.labels_on != "sentence",
         "is_mirrored": kind.labels_on == "arcs" and len(case.answers) == 2,
     }

@@ -327,13 +327,12 @@ def _go_back(gold: Gold) -> None:
 
 def _spans_under(answer: Annotation) -> dict[str, Any]:
     """Return the person's spans that relations stand on, where there is no gold of them yet."""
-    parent = answer.task.parent
-    if parent is None or Gold.objects.filter(sentence=answer.sentence, task=parent).exists():
-        return {}
+    parents = [answer.task.parent_id, answer.task.second_parent_id]
+    settled = Gold.objects.filter(sentence=answer.sentence, task__in=parents).values("task")
     spans = Annotation.objects.filter(
-        sentence=answer.sentence, task=parent, author=answer.author
-    ).first()
-    return {parent.name: spans.value} if spans else {}
+        sentence=answer.sentence, task__in=parents, author=answer.author
+    ).exclude(task__in=settled)
+    return dict(spans.values_list("task__name", "value"))
 
 
 def history_of(sentence: Sentence) -> Mapping[str, list[Version]]:

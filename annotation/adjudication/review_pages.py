@@ -166,8 +166,8 @@ def _preview(
         for suggestion in Suggestion.objects.filter(sentence=sentence).select_related("task")
     }
     gold = gold_values(sentence)
-    parent = task.parent.name if task.parent else None
-    under = {parent: gold.get(parent, values.get(parent, []))} if parent else {}
+    parents = [parent.name for parent in (task.parent, task.second_parent) if parent]
+    under = {parent: gold.get(parent, values.get(parent, [])) for parent in parents}
     drawn = {"answer": {**under, task.name: answer.value}}
     if row.suggestion is not None:
         drawn["model"] = {**under, task.name: row.suggestion.value}
@@ -176,7 +176,7 @@ def _preview(
     return {
         "shown": {
             **shown,
-            "tasks": [t for t in shown["tasks"] if t["name"] in (parent, task.name)],
+            "tasks": [t for t in shown["tasks"] if t["name"] in (*parents, task.name)],
             "suggestions": {
                 task.name: {"value": row.suggestion.value, "details": row.suggestion.details}
             }
@@ -201,7 +201,7 @@ def _preview(
         "is_gold": task.name in gold,
         "review_data": {
             "task": task.name,
-            "parent": parent,
+            "parents": parents,
             "value": answer.value,
             "given": under,
             "owner": f"{request.user.get_username()}/{project.pk}",

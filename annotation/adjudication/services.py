@@ -88,8 +88,8 @@ def settle_agreed(*, project: Project, now: datetime) -> int:
     agreed.sort(key=lambda cell: tasks[cell[1]].parent_id is not None)
     new = []
     for sentence_id, task_id in agreed:
-        parent = tasks[task_id].parent_id
-        if parent is not None and (sentence_id, parent) not in settled:
+        parents = {tasks[task_id].parent_id, tasks[task_id].second_parent_id} - {None}
+        if any((sentence_id, parent) not in settled for parent in parents):
             continue
         settled.add((sentence_id, task_id))
         new.append(
@@ -131,11 +131,9 @@ def settle_by_votes(
     for (sentence_id, name), votes in sorted(
         given.items(), key=lambda cell: tasks[cell[0][1]].parent is not None
     ):
-        spans = None
-        if parent := tasks[name].parent:
-            spans = gold_values(sentences[sentence_id]).get(parent)
-            if spans is None:
-                continue
+        spans = tasks[name].spans_among(gold_values(sentences[sentence_id]))
+        if spans is None and tasks[name].parents:
+            continue
         own = [weights.get(name, {}).get(author, 1.0) for author, _ in votes]
         merged = clear_majority(tasks[name].kind, [value for _, value in votes], own, spans)
         if merged is not None:

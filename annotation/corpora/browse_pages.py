@@ -35,6 +35,7 @@ from annotation.projects.selectors import drawn_tasks
 from annotation.queue.skips import leave_out, take_back
 from annotation.web.frame import render_in_project
 from mtl_engine.kinds import KINDS
+from mtl_engine.kinds.spans import pieces_of
 
 # state -> (words, what it asks for)
 STATES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -329,9 +330,12 @@ def _pieces(
     text, offsets = sentence.text, sentence.offsets[:MAX_TOKENS]
     end_of_text = offsets[-1][1] if sentence.n_tokens > MAX_TOKENS else len(text)
     pieces, at = [], 0
-    for start, end, label in spans:
+    parts = [(*piece, span[-1]) for span in spans for piece in pieces_of(span)]
+    for start, end, label in sorted(parts):
         if end > len(offsets):
             break
+        if offsets[start][0] < at:
+            continue  # inside the words between the pieces of another span
         first, last = offsets[start][0], offsets[end - 1][1]
         pieces.append(Piece(text[at:first]))
         pieces.append(Piece(text[first:last], label, colours.get(label, 0)))

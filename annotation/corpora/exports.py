@@ -392,8 +392,10 @@ def _left_to_predict(
         found = predicted.get(task.name)
         if found is None or task.name in final:
             continue
-        if task.parent is not None and task.parent in final:
-            found = found.linking(task, final[task.parent].value)
+        if any(name in final for name in task.parents):
+            known: dict[str, Any] = {**predicted, **final}
+            spans = {name: known[name].value for name in task.parents if name in known}
+            found = found.linking(task, task.spans_among(spans))
         left[task.name] = found
     return left
 

@@ -115,7 +115,10 @@ class CorpusFile:
         """Return what is a good guess, as most files have the same layers on each sentence."""
         first = self._first_sentence()
         layers = first.layers if first else {}
-        return [layer_spec(name, layer.kind, layer.parent) for name, layer in layers.items()]
+        return [
+            layer_spec(name, layer.kind, layer.parent, layer.second_parent)
+            for name, layer in layers.items()
+        ]
 
     def _fields(self) -> list[str]:
         """Return the keys of the first objects that might hold answers, if somebody says so."""

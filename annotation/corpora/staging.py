@@ -205,7 +205,7 @@ def _note_layers(layers: Mapping[str, Layer], found: Findings) -> None:
         known = found.layers.get(name)
         # An empty list may be spans or relations: a sentence that has some tells.
         if known is None or (known.kind != layer.kind and layer.value):
-            found.layers[name] = layer_spec(name, layer.kind, layer.parent)
+            found.layers[name] = layer_spec(name, layer.kind, layer.parent, layer.second_parent)
         if layer.scheme and name not in found.schemes:
             found.schemes[name] = layer.scheme
 
@@ -277,14 +277,16 @@ class _Checker:
         return layer._replace(value=KINDS[task.kind].replace_labels(layer.value, mapping))
 
     def _faults(self, task: TaskSpec, layer: Layer, record: SentenceRecord) -> list[Fault]:
-        name, parent = task.name, task.parent
+        name = task.name
         if layer.kind != task.layer and layer.value:
             words = (
                 f"layer '{self.layer_of[name]}' is of kind {layer.kind}, task '{name}' {task.kind}"
             )
             return [(record.line, words)]
-        spans = record.layers.get(self.layer_of.get(parent, "")) if parent else None
-        parent_spans = spans.value if spans else None
+        spans = {
+            parent: record.layers.get(self.layer_of.get(parent, "")) for parent in task.parents
+        }
+        parent_spans = task.spans_among({k: layer.value for k, layer in spans.items() if layer})
         problems = task.check(layer.value, record.tokens, parent_spans)
         if problems and not task.is_open:
             line = _line_of(problems[0].path, task, layer, record)

@@ -1,10 +1,11 @@
 """brat standoff: a zip of documents, each a .txt and an .ann file of the same name.
 
 Each line of a document is a sentence, or with a language to split by, each sentence. Layers:
-``entities`` (T lines) and ``relations`` (R lines, where the archive has any); spans must begin and
-end with tokens and lie within a sentence. A document without an .ann file is not labelled. Events,
-attributes, notes and all other lines stay with the document's first sentence and are written back
-as long as what they are about is there.
+``entities`` (T lines, in pieces or not), ``relations`` (R lines) and ``attributes`` of entities (A
+lines: ``Negation``, and with a value ``Certainty.High``), the last two where the archive has any;
+spans must begin and end with tokens. What crosses sentences, events, notes and all other lines stay
+with the document's first sentence and are written back as long as what they are about is there. A
+document without an .ann file is not labelled.
 
 What brat has no place for (tokens, ids, which sentences have no answer) is written beside each
 document as ``NAME.sentences.jsonl``, which brat does not look at, and read from there. Without it
@@ -14,8 +15,9 @@ Several annotators side by side are folders, one for each annotator. Sentences w
 are written as documents ``sentences-00001`` and so on, a hundred each.
 """
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,18 +30,24 @@ from annotation.formats.brat_standoff import (
     ACROSS,
     NAME,
     OF_PIECES,
+    OTHER_ATTRIBUTES,
+    PIECES_ACROSS,
     SIDECAR,
     BadLine,
     Standoff,
     read_standoff,
     render,
+    written_mark,
+    written_region,
 )
 from annotation.formats.format import Format
 from annotation.formats.json_stream import (
     BadValue,
     Link,
+    Mark,
     Region,
     answers_by_id,
+    attributes_layer,
     pieces_of,
     relations_layer,
     spans_layer,
@@ -55,9 +63,11 @@ from annotation.formats.records import (
     layer_spec,
 )
 from annotation.formats.source import Source, bundle, decode_whole, open_archive, read_member
+from mtl_engine.kinds.attributes import attribute_of
 
 BYTE_ORDER_MARK = "\ufeff"
 _ENDINGS = (".txt", ".ann")
+OPTIONAL = {"relations": re.compile(rb"\nR"), "attributes": re.compile(rb"\nA\S*\t\S+ T")}
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
@@ -65,7 +75,8 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
     folder = f"{options.annotator}/" if options.annotator else ""
     with open_archive(source) as archive:
         names = set(archive.namelist())
-        has_relations = any(_has_relations(archive, name, options) for name in names)
+        found = [_layers_in(archive, name, options) for name in names]
+        has = frozenset().union(*found)
         for name in archive.namelist():
             stem = name[: -len(".txt")]
             if not name.startswith(folder) or name.startswith("__MACOSX/"):
@@ -81,7 +92,7 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
                     for ending in (".txt", ".ann", SIDECAR)
                 ]
                 document = stem.removeprefix(folder)
-                yield from read_document(document, texts, tokenise, has_relations)
+                yield from read_document(document, texts, tokenise, has)
             except BadDocument as bad:
                 yield Problem(f"{source.file_name}/{stem}{bad.ending}", bad.line, str(bad))
 
@@ -94,13 +105,15 @@ def _text(archive: ZipFile, name: str, options: ReadOptions) -> str:
         raise BadDocument(name[-len(".txt") :], 1, str(error)) from error
 
 
-def _has_relations(archive: ZipFile, name: str, options: ReadOptions) -> bool:
+def _layers_in(archive: ZipFile, name: str, options: ReadOptions) -> frozenset[str]:
+    """Which of the layers that not every archive has are in a file."""
     if not name.endswith(".ann"):
-        return False
+        return frozenset()
     try:
-        return b"\nR" in b"\n" + read_member(archive, name, options.limits.item_characters)
+        data = b"\n" + read_member(archive, name, options.limits.item_characters)
     except ValueError:
-        return False  # reported when the document is read
+        return frozenset()  # reported when the document is read
+    return frozenset(layer for layer, start in OPTIONAL.items() if start.search(data))
 
 
 class BadDocument(ValueError):
@@ -124,6 +137,7 @@ class _Place:
     note: dict[str, Any] = field(default_factory=dict)  # its line of the sidecar
     regions: list[Region] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)  # of the regions
 
     @property
@@ -132,7 +146,7 @@ class _Place:
 
 
 def read_document(
-    name: str, texts: Sequence[str | None], tokenise: Tokeniser, has_relations: bool
+    name: str, texts: Sequence[str | None], tokenise: Tokeniser, has: Collection[str]
 ) -> Iterator[SentenceRecord]:
     """The sentences of a document of three texts: .txt, .ann, sidecar; raises BadDocument."""
     text, annotations, notes = texts
@@ -155,7 +169,7 @@ def read_document(
     before = 0
     aside = [] if found is None else found.aside
     for place in places:
-        layers = {} if found is None else _layers(place, has_relations)
+        layers = {} if found is None else _layers(place, has)
         gap, before = text[before : place.start], place.end
         kept = _kept(place, gap, found, is_first=place is places[0])
         if place is places[-1] and text[place.end :] != "\n":
@@ -214,6 +228,13 @@ def _assign(found: Standoff, places: Sequence[_Place], text: str) -> None:
     place_of: dict[str, _Place] = {}
     for number, region in found.regions:
         place = places[max(0, bisect_right(starts, region.start) - 1)]
+        if region.more and not all(
+            place.start <= start < end <= place.end
+            for start, end in ((region.start, region.end), *region.more)
+        ):
+            found.pieces[region.id] = region.start
+            found.set_aside(written_region(region), region.start, PIECES_ACROSS)
+            continue
         if not place.start <= region.start < region.end <= place.end:
             raise BadLine(
                 number,
@@ -228,14 +249,17 @@ def _assign(found: Standoff, places: Sequence[_Place], text: str) -> None:
                 start=region.start - place.start,
                 end=region.end - place.start,
                 text=covered if covered.replace("\n", " ") == region.text else region.text,
+                more=tuple((s - place.start, e - place.start) for s, e in region.more),
             )
         )
         place.lines.append(number)
+    unclear = _unclear(places)
+    _assign_marks(found, place_of, unclear)
     for number, link in found.links:
         line = f"{link.id}\t{link.label} Arg1:{link.source} Arg2:{link.target}"
-        in_pieces = found.pieces.keys() & {link.source, link.target}
+        in_pieces = (found.pieces | unclear).keys() & {link.source, link.target}
         if in_pieces:
-            found.set_aside(line, found.pieces[min(in_pieces)], OF_PIECES)
+            found.set_aside(line, (found.pieces | unclear)[min(in_pieces)], OF_PIECES)
             continue
         ends = [place_of.get(end) for end in (link.source, link.target)]
         if ends[0] is None or ends[1] is None:
@@ -246,15 +270,48 @@ def _assign(found: Standoff, places: Sequence[_Place], text: str) -> None:
         ends[0].links.append(link)
 
 
-def _layers(place: _Place, has_relations: bool) -> dict[str, Layer]:
+def _unclear(places: Sequence[_Place]) -> dict[str, int]:
+    """Spans in pieces, by id, whose first piece is another span: a link would mean either."""
+    found: dict[str, int] = {}
+    for place in places:
+        if any(region.more for region in place.regions):
+            whole = {(region.start, region.end) for region in place.regions if not region.more}
+            for region in place.regions:
+                if region.more and (region.start, region.end) in whole:
+                    found[region.id] = place.start + region.start
+    return found
+
+
+def _assign_marks(
+    found: Standoff, place_of: Mapping[str, _Place], unclear: Mapping[str, int]
+) -> None:
+    """Give each attribute to the sentence of its span; a second value of one is set aside."""
+    seen: set[tuple[str, str]] = set()
+    for mark in found.marks:
+        place = place_of.get(mark.target)
+        key = (mark.target, attribute_of(mark.label))
+        if place is None or key in seen or mark.target in unclear:
+            at = place.start if place else found.pieces.get(mark.target, 0)
+            found.set_aside(written_mark(mark.id, mark.label, mark.target), at, OTHER_ATTRIBUTES)
+            continue
+        seen.add(key)
+        place.marks.append(mark)
+
+
+def _layers(place: _Place, has: Collection[str]) -> dict[str, Layer]:
     sentence = place.text, place.tokens, place.offsets
     unlabeled = place.note.get("unlabeled", ())
     layers: dict[str, Layer] = {}
     try:
         layers["entities"] = spans_layer("entities", place.regions, sentence)
-        if has_relations or "unlabeled" in place.note:
+        is_noted = "unlabeled" in place.note
+        if "relations" in has or is_noted:
             layers["relations"] = relations_layer(
                 "relations", place.links, "entities", place.regions, sentence
+            )
+        if "attributes" in has or (is_noted and place.note.get("has_attributes")):
+            layers["attributes"] = attributes_layer(
+                "attributes", place.marks, "entities", place.regions, sentence
             )
     except BadValue as bad:
         index = getattr(bad.__cause__, "index", 0)
@@ -268,10 +325,10 @@ def _kept(place: _Place, gap: str, found: Standoff | None, *, is_first: bool) ->
     kept: Extra = {}
     if gap != ("" if is_first else "\n"):
         kept["before"] = gap
-    if found is not None and found.others:
-        if is_first:
+    if found is not None and (found.others or place.marks):
+        if is_first and found.others:
             kept["others"] = found.others
-        ids = answers_by_id(place.regions, place.links, place.text, place.offsets)
+        ids = answers_by_id(place.regions, place.links, place.text, place.offsets, place.marks)
         if ids:
             kept["ids"] = ids
     return kept
@@ -301,8 +358,12 @@ FORMAT = Format(
     title="brat standoff, a zip of .txt and .ann",
     position=110,
     suffixes=(".zip",),
-    kinds=frozenset(("spans", "relations")),
-    layers=(layer_spec("entities", "spans"), layer_spec("relations", "relations", "entities")),
+    kinds=frozenset(("spans", "relations", "attributes")),
+    layers=(
+        layer_spec("entities", "spans"),
+        layer_spec("relations", "relations", "entities"),
+        layer_spec("attributes", "attributes", "entities"),
+    ),
     parse=parse,
     render=render,
     looks_like=lambda head: head.startswith("PK\x03\x04"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.formats.columns import describe
-from annotation.formats.json_stream import Link, Region, dump_line, sentence_fields
+from annotation.formats.json_stream import Link, Mark, Region, dump_line, sentence_fields
 from annotation.formats.offsets import character_spans
 from annotation.formats.records import (
     CannotWrite,
@@ -17,21 +17,24 @@ from annotation.formats.records import (
     by_sentence,
 )
 from annotation.formats.source import write_archive
+from mtl_engine.kinds.spans import pieces_of
 
 NAME = "brat"
 SIDECAR = ".sentences.jsonl"
-LAYERS = ("entities", "relations")
+LAYERS = ("entities", "relations", "attributes")
 SENTENCES_PER_DOCUMENT = 100  # of those that belong to none
 _UNSAFE = re.compile(r"[\x00-\x1f\\:*?\"<>|]")
 
 
 Document = list[Sequence[ExportRecord]]
-_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})\t(.*)")
-_OTHERS = tuple("EAMN#*")  # events, attributes, normalisations, notes, equivalences
-_IN_PIECES = re.compile(r"T\S+\t\S+ (\d{1,15}) \d{1,15}(?:;\d{1,15} \d{1,15})+\t.*", re.ASCII)
-IN_PIECES = "spans in several pieces"
+_TEXT_BOUND = re.compile(
+    r"(T\S+)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})((?:;[0-9]{1,15} [0-9]{1,15})*)\t(.*)"
+)
+_OTHERS = tuple("EAMN#*")  # events, their attributes, normalisations, notes, equivalences
+PIECES_ACROSS = "spans in several pieces across sentences"
 ACROSS = "relations across sentences"
-OF_PIECES = "relations of spans in several pieces"
+OF_PIECES = "relations of spans in pieces, across sentences or beside their first piece"
+OTHER_ATTRIBUTES = "attributes of such spans, or second values of one attribute"
 _ID = re.compile(r"\b[TREAMN]\d+\b")
 
 
@@ -100,6 +103,7 @@ def _members_of(
     text, starts = _text(records, placement)
     answers = [{layer: placement.value(r, layer) for layer in LAYERS} for r in records]
     is_labelled = any(value is not None for found in answers for value in found.values())
+    has_attributes = any(found["attributes"] is not None for found in answers)
     yield f"{path}.txt", text
     if is_labelled:
         yield f"{path}.ann", _annotations(records, answers, starts, placement)
@@ -107,7 +111,10 @@ def _members_of(
     for record, found, start in zip(records, answers, starts, strict=True):
         note = _note(record, start, name)
         if is_labelled:
-            note["unlabeled"] = [layer for layer, value in found.items() if value is None]
+            told = [layer for layer in found if layer != "attributes" or has_attributes]
+            note["unlabeled"] = [layer for layer in told if found[layer] is None]
+            if has_attributes:
+                note["has_attributes"] = True
         notes.append(dump_line(note))
     yield f"{path}{SIDECAR}", "".join(notes)
 
@@ -152,18 +159,37 @@ def _annotations(
     for index, (record, found, start) in enumerate(zip(records, answers, starts, strict=True)):
         spans = found["entities"] or []
         id_of: dict[tuple[int, int], str] = {}
-        characters = character_spans(spans, record.sentence)
-        for span, (first, end, label) in zip(spans, characters, strict=True):
+        for span in spans:
             id = ids.take(index, span, "T")
             id_of.setdefault((span[0], span[1]), id)
-            covered = record.sentence.text[first:end].replace("\n", " ")
-            lines.append(f"{id}\t{_word(label, record)} {start + first} {start + end}\t{covered}")
+            pieces = [[*piece, _word(span[-1], record)] for piece in pieces_of(span)]
+            places = [(first, end) for first, end, _ in character_spans(pieces, record.sentence)]
+            text = " ".join(record.sentence.text[first:end] for first, end in places)
+            at = ";".join(f"{start + first} {start + end}" for first, end in places)
+            lines.append(f"{id}\t{span[-1]} {at}\t{text.replace(chr(10), ' ')}")
         for relation in found["relations"] or []:
             s1, e1, s2, e2, label = relation
             id = ids.take(index, relation, "R")
             ends = f"Arg1:{id_of[s1, e1]} Arg2:{id_of[s2, e2]}"
             lines.append(f"{id}\t{_word(label, record)} {ends}")
+        for mark in found["attributes"] or []:
+            first, end, label = mark
+            id = ids.take(index, mark, "A")
+            lines.append(written_mark(id, _word(label, record), id_of[first, end]))
     return "".join(line + "\n" for line in [*lines, *still_valid(others, ids.taken)])
+
+
+def written_mark(id: str, label: str, target: str) -> str:
+    """The line of an attribute; what follows the first full stop of a label is its value."""
+    name, _, value = label.partition(".")
+    return f"{id}\t{name} {target} {value}".rstrip()
+
+
+def written_region(region: Region) -> str:
+    """The line of a span as it was read."""
+    places = ((region.start, region.end), *region.more)
+    at = ";".join(f"{start} {end}" for start, end in places)
+    return f"{region.id}\t{region.label} {at}\t{region.text}"
 
 
 class _Ids:
@@ -208,8 +234,9 @@ class Standoff:
 
     regions: list[tuple[int, Region]] = field(default_factory=list)
     links: list[tuple[int, Link]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
-    pieces: dict[str, int] = field(default_factory=dict)  # spans in several pieces: id -> start
+    pieces: dict[str, int] = field(default_factory=dict)  # spans across sentences: id -> start
     aside: list[tuple[int, str]] = field(default_factory=list)  # character, what is kept of others
 
     def set_aside(self, line: str, at: int, what: str) -> None:
@@ -227,10 +254,7 @@ def read_standoff(lines: Sequence[str]) -> Standoff:
         if line[:1] in "TR" and id in ids:
             raise BadLine(number, f"id {id!r} is there twice; ids must differ")
         ids.add(id)
-        if line.startswith("T") and (match := _IN_PIECES.fullmatch(line)):
-            found.pieces[id] = int(match[1])
-            found.set_aside(line, found.pieces[id], IN_PIECES)
-        elif line.startswith("T"):
+        if line.startswith("T"):
             found.regions.append((number, _region(line, number)))
         elif line.startswith("R"):
             link = _link(line)
@@ -240,11 +264,25 @@ def read_standoff(lines: Sequence[str]) -> Standoff:
                 found.links.append((number, link))
             else:
                 found.others.append(line)  # a relation of events
+        elif mark := _mark(line):
+            found.marks.append(mark)
         elif line[:1] in _OTHERS:
             found.others.append(line)
         elif line.strip():
             raise BadLine(number, f"{line[:60]!r} is no annotation of brat; remove the line")
     return found
+
+
+def _mark(line: str) -> Mark | None:
+    """The attribute of a span, or nothing: those of events and relations are other lines."""
+    id, tab, rest = line.partition("\t")
+    words = rest.split(" ")
+    if not (tab and id.startswith("A") and len(words) in (2, 3) and all(words)):
+        return None
+    name, target = words[:2]
+    if not target.startswith("T") or "." in name or " ".join(words).split() != words:
+        return None
+    return Mark(target, ".".join([name, *words[2:]]), id)
 
 
 def _link(line: str) -> Link | None:
@@ -266,7 +304,11 @@ def _link(line: str) -> Link | None:
 def _region(line: str, number: int) -> Region:
     match = _TEXT_BOUND.fullmatch(line)
     if match:
-        return Region(match[1], int(match[3]), int(match[4]), match[2], match[5])
+        more = tuple(
+            (int(start), int(end))
+            for start, _, end in (part.partition(" ") for part in match[5].split(";")[1:])
+        )
+        return Region(match[1], int(match[3]), int(match[4]), match[2], match[6], more)
     raise BadLine(number, f"{line[:60]!r} is no 'T1<TAB>Label start end<TAB>text'; correct it")
 
 

@@ -129,7 +129,12 @@ def tags_of(spans: Iterable[Sequence[Any]], length: int, scheme: str) -> list[st
     tags = ["O"] * length
     always_begins = scheme in ("IOB2", "BIOES")
     before_end, before_label = 0, ""
-    for start, end, label in spans:
+    for start, end, *more, label in spans:
+        if more:
+            raise CannotWrite(
+                f"span {[start, end, *more, label]!r} has several pieces, and a column of tags "
+                "cannot tell which belong together; write jsonl, csv or brat instead"
+            )
         if start < before_end:
             raise CannotWrite(
                 f"span [{start}, {end}) {label!r} overlaps another one, and a column of tags holds "

@@ -23,6 +23,7 @@ from annotation.formats.records import (
     ExportRecord,
     Placement,
     WriteOptions,
+    has_pieces,
 )
 from annotation.formats.source import write_files
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -38,6 +39,7 @@ _PLACES = {  # of the entries of a layer, before their label
     "spans": ("start", "end"),
     "tree": ("head",),
     "relations": ("start", "end", "to_start", "to_end"),
+    "attributes": ("start", "end"),
 }
 RESERVED = ("id", "document", "text", "tokens", "offsets", "annotator", "sources", "confidences")
 STRING = {"dtype": "string", "_type": "Value"}
@@ -86,6 +88,11 @@ class Column:
             return self.labels.number(self.kind.labels_of(answer)[0])
         if self.is_text:
             return list(answer)
+        if has_pieces(self.kind.layer, answer):
+            raise CannotWrite(
+                f"task '{self.task.name}' has spans in several pieces, which have no place here; "
+                "write jsonl, csv or brat instead"
+            )
         if not self.places:
             return [self.labels.number(label) for label in self.kind.entries(answer)]
         return [

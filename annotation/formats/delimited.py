@@ -2,7 +2,8 @@
 
 Columns ``id``, ``document``, ``text`` (or ``sentence``) and ``tokens`` are the sentence's; every
 other one is a layer. A plain column holds a class; a column called ``ner (spans)``, ``pos (tags)``,
-``syntax (tree)`` or ``rel (relations of ner)`` holds that answer as JSON, in tokens. An empty cell
+``syntax (tree)``, ``rel (relations of ner)``, ``gives (relations of drug to dose)`` or ``facts
+(attributes of ner)`` holds that answer as JSON, in tokens. An empty cell
 is a missing answer. ``tokens`` is a JSON list, empty where the tokens are those between white
 space, and of ``[token, start, end]`` where offsets do not follow from the text.
 
@@ -25,7 +26,13 @@ import orjson
 
 from annotation.formats.columns import describe
 from annotation.formats.format import BYTE_ORDER_MARK, Format
-from annotation.formats.json_stream import BadValue, kind_of, layer_of, pieces_of
+from annotation.formats.json_stream import (
+    BadValue,
+    kind_of,
+    layer_of,
+    linking_kind_of,
+    pieces_of,
+)
 from annotation.formats.offsets import Tokeniser, are_located, tokeniser_for, whitespace_tokens
 from annotation.formats.records import (
     LAYER_KINDS,
@@ -113,7 +120,7 @@ class _Table:
 
 def heading_of(spec: TaskSpec, annotator: str) -> str:
     """What the column of a layer is called."""
-    of = f" of {spec.parent}" if spec.parent else ""
+    of = f" of {' to '.join(spec.parents)}" if spec.parent else ""
     name = spec.name if spec.kind == "classes" else f"{spec.name} ({spec.kind}{of})"
     return name_for(name, annotator)
 
@@ -186,21 +193,26 @@ def _table(headings: list[str], source: Source, options: ReadOptions) -> _Table:
     layers = {}
     for place, heading in enumerate(headings):
         if place not in own.values():
-            spec = _spec_of(heading)
+            spec = _spec_of(heading, headings)
             name = name_when_read(spec.name, options.annotator)
             if name is not None:
-                parent = spec.parent and name_when_read(spec.parent, options.annotator)
-                layers[place] = layer_spec(name, spec.kind, parent)
+                parents = [name_when_read(parent, options.annotator) for parent in spec.parents]
+                layers[place] = layer_spec(name, spec.kind, *parents)
     return _Table(headings, own, layers)
 
 
-def _spec_of(heading: str) -> TaskSpec:
+def _spec_of(heading: str, headings: Sequence[str]) -> TaskSpec:
+    """The layer of a column; "a to b" are two tasks unless a column of spans is called that."""
     match = _HEADING.fullmatch(heading)
     if not match:
         return layer_spec(heading, "classes")
     person = match["person"] or ""
-    parent = match["parent"] and match["parent"] + person
-    return layer_spec(match["name"] + person, match["kind"], parent)
+    of = match["parent"] or ""
+    is_one = f"{of} (spans){person}" in headings
+    parents = [of] if is_one else of.split(" to ", 1)
+    return layer_spec(
+        match["name"] + person, match["kind"], *(parent + person for parent in parents if of)
+    )
 
 
 def _records(
@@ -242,14 +254,13 @@ def _layers(row: Sequence[str], table: _Table, tokens: list[str]) -> dict[str, L
         if spec.kind == "classes":
             layers[spec.name] = Layer("classes", cell)
             continue
-        spans = layers[spec.parent].value if spec.parent in layers else None
         layers[spec.name] = layer_of(
             spec.name,
             spec.kind,
             _json(table.headings[place], cell),
             tokens,
-            parent=spec.parent or None,
-            parent_spans=spans,
+            parents=[parent for parent in spec.parents if parent],
+            known=layers,
         )
     return layers
 
@@ -357,13 +368,14 @@ def _answer_cells(group: Sequence[ExportRecord], placement: Placement) -> dict[s
 
 
 def _kept_specs(kept: Extra) -> list[TaskSpec]:
-    parents = kept.get("parents", {})
-    return [
-        layer_spec(
-            name, "relations" if name in parents else kind_of(name, value), parents.get(name)
-        )
-        for name, value in kept.get("layers", {}).items()
-    ]
+    parents, kinds = kept.get("parents", {}), kept.get("kinds", {})
+    specs = []
+    for name, value in kept.get("layers", {}).items():
+        own = parents.get(name, [])
+        own = [own] if isinstance(own, str) else own
+        kind = linking_kind_of(value) if own else kinds.get(name) or kind_of(name, value)
+        specs.append(layer_spec(name, kind, *own))
+    return specs
 
 
 def _cell(value: Answer) -> str:

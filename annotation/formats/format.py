@@ -23,6 +23,7 @@ from annotation.formats.records import (
     SentenceRecord,
     Unreadable,
     WriteOptions,
+    has_pieces,
     place,
 )
 from annotation.formats.source import GZIP_MAGIC, Source
@@ -111,9 +112,17 @@ class Format:
         if not left:
             return record.extra
         kept = {**record.extra.get(self.name, {}), "layers": left}
-        parents = {name: record.layers[name].parent for name in left if record.layers[name].parent}
+        parents = {}
+        for name in left:
+            first, second = record.layers[name].parent, record.layers[name].second_parent
+            if first:
+                parents[name] = [first, second] if second else first
         if parents:
             kept["parents"] = parents
+        kinds = {name: record.layers[name].kind for name in left}
+        unclear = {name: kind for name, kind in kinds.items() if has_pieces(kind, left[name])}
+        if unclear:
+            kept["kinds"] = unclear
         return {self.name: kept}
 
 

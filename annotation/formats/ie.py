@@ -126,8 +126,8 @@ def _layers(tokens: list[str], first: int, found: dict[str, Any], kept: Extra) -
             "spans" if is_spans else "relations",
             distinct,
             tokens,
-            parent=None if is_spans else "entities",
-            parent_spans=None if is_spans or "entities" not in layers else layers["entities"].value,
+            parents=() if is_spans else ["entities"],
+            known=layers,
         )
         if found_layer.value != value:
             order = [found_layer.value.index(item) for item in value]

@@ -150,14 +150,22 @@ def layer_of(
     value: Any,
     tokens: Sequence[str],
     *,
-    parent: str | None = None,
-    parent_spans: Sequence[Sequence[Any]] | None = None,
+    parents: Sequence[str] = (),
+    known: Mapping[str, Layer] | None = None,
 ) -> Layer:
-    """A layer with a checked answer in canonical order; raises BadValue."""
-    for problem in _ANY[kind].check(value, tokens, parent_spans):
+    """A layer with a checked answer in canonical order; raises BadValue.
+
+    ``parents`` are the layers whose spans it links, found among the ``known`` ones.
+    """
+    spec = replace(_ANY[kind], parent=parents[0]) if parents else _ANY[kind]
+    if len(parents) > 1:
+        spec = replace(spec, second_parent=parents[1])
+    spans = {n: one.value for n, one in (known or {}).items() if one.kind == "spans"}
+    for problem in spec.check(value, tokens, spec.spans_among(spans)):
         place = f"{name}[{problem.path}]" if problem.path else name
         raise BadValue(f"{place}: {problem.message} Correct the answer.")
-    return Layer(kind, KINDS[kind].canonical(value), parent)
+    first, second = (*parents, None, None)[:2]
+    return Layer(kind, KINDS[kind].canonical(value), first, second_parent=second)
 
 
 def kind_of(name: str, value: Any) -> str:
@@ -175,6 +183,12 @@ def kind_of(name: str, value: Any) -> str:
         f"{name}: {str(value)[:40]} is no answer: a class is a string, tags are strings, spans "
         "[start, end, label], trees [head, label], relations [s1, e1, s2, e2, label]"
     )
+
+
+def linking_kind_of(value: Any) -> str:
+    """The kind of answer that a value looks like whose parent is known; an empty list is links."""
+    is_short = bool(value) and isinstance(value, list) and all(len(row) == 3 for row in value)
+    return "attributes" if is_short else "relations"
 
 
 def storable(fields: dict[str, Any]) -> dict[str, Any]:
@@ -300,13 +314,17 @@ def _refuse_constant(name: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Region:
-    """A span in characters with the id that links name it by; ``text`` is what it should cover."""
+    """A span in characters with the id that links name it by; ``text`` is what it should cover.
+
+    ``more`` are the further pieces of a span in several; its text is then that of all of them.
+    """
 
     id: Any
     start: int
     end: int
     label: str
     text: str | None = None
+    more: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -348,23 +366,76 @@ def relations_layer(
         source, target = span_of[link.source], span_of[link.target]
         found.append([*source[:2], *target[:2], link.label])
     distinct = [list(item) for item in dict.fromkeys(map(tuple, found))]
-    return layer_of(name, "relations", distinct, tokens, parent=parent, parent_spans=spans)
+    known = {parent: Layer("spans", spans)}
+    return layer_of(name, "relations", distinct, tokens, parents=[parent], known=known)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A label of the region of an id."""
+
+    target: Any
+    label: str
+    id: Any = None
+
+
+def attributes_layer(
+    name: str,
+    marks: Iterable[Mark],
+    parent: str,
+    regions: Sequence[Region],
+    sentence: tuple[str, list[str], Offsets],
+) -> Layer:
+    """The attributes in tokens of marked regions."""
+    text, tokens, offsets = sentence
+    spans = _snapped(parent, regions, text, offsets)
+    span_of = {region.id: span for region, span in zip(regions, spans, strict=True)}
+    found = []
+    for mark in marks:
+        if mark.target not in span_of:
+            raise BadValue(f"{name}: {mark.label!r} is of {mark.target!r}, which is no span")
+        found.append([*span_of[mark.target][:2], mark.label])
+    distinct = [list(item) for item in dict.fromkeys(map(tuple, found))]
+    known = {parent: Layer("spans", spans)}
+    return layer_of(name, "attributes", distinct, tokens, parents=[parent], known=known)
 
 
 def answers_by_id(
-    regions: Sequence[Region], links: Iterable[Link], text: str, offsets: Offsets
+    regions: Sequence[Region],
+    links: Iterable[Link],
+    text: str,
+    offsets: Offsets,
+    marks: Iterable[Mark] = (),
 ) -> dict[Any, list[Any]]:
-    """The span or relation in tokens of each id."""
+    """The span, relation or attribute in tokens of each id."""
     spans = _snapped("", regions, text, offsets)
     found = {region.id: span for region, span in zip(regions, spans, strict=True)}
     for link in links:
         found[link.id] = [*found[link.source][:2], *found[link.target][:2], link.label]
+    for mark in marks:
+        found[mark.id] = [*found[mark.target][:2], mark.label]
     return found
 
 
 def _snapped(name: str, regions: Sequence[Region], text: str, offsets: Offsets) -> list[list[Any]]:
-    spans = [[r.start, r.end, r.label] + ([] if r.text is None else [r.text]) for r in regions]
+    pieces = [
+        [start, end, region.label, *([] if region.text is None or region.more else [region.text])]
+        for region in regions
+        for start, end in ((region.start, region.end), *region.more)
+    ]
     try:
-        return snap_spans(spans, text, offsets)
+        snapped = iter(snap_spans(pieces, text, offsets))
     except Misaligned as miss:
         raise BadValue(f"{name}: {miss}") from miss
+    return [joined([next(snapped) for _ in range(1 + len(r.more))], r.label) for r in regions]
+
+
+def joined(pieces: Iterable[Sequence[Any]], label: str) -> list[Any]:
+    """One span of its pieces in tokens, [start, end, ...] each; those that touch are one."""
+    places: list[int] = []
+    for start, end, *_ in sorted(pieces, key=lambda piece: piece[0]):
+        if places and start <= places[-1]:
+            places[-1] = max(places[-1], end)
+        else:
+            places += [start, end]
+    return [*places, label]

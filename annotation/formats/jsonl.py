@@ -4,8 +4,10 @@
      "labels": {"ner": [[0, 1, "PER"]], "intent": "report"}, "parents": {"rel": "ner"}}
 
 Labels are answers by task name, in tokens (spans end before their end); a missing answer is a
-missing key. ``parents`` names the spans task of each relations task. ``offsets`` are written only
-where they do not follow from text and tokens. Keys of other names are kept and written back.
+missing key. ``parents`` names the spans task of each task of relations or attributes, or the two
+that relations begin and end in. ``offsets`` are written only where they do not follow from text and
+tokens, ``kinds`` only where an answer does not tell its kind: a span in pieces, [start, end, start,
+end, label], looks like a relation. Keys of other names are kept and written back.
 
 Several annotators side by side are ``"annotations": {"alice": {...labels...}}`` beside the gold
 ``labels``; read without stating the annotator, their layers are called ``ner@alice``. Final
@@ -19,6 +21,7 @@ under any other key that the options name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeGuard
 
 from annotation.formats.format import Format
@@ -28,6 +31,7 @@ from annotation.formats.json_stream import (
     key_of,
     kind_of,
     layer_of,
+    linking_kind_of,
     objects,
     pieces_of,
     sentence_fields,
@@ -48,16 +52,18 @@ from annotation.formats.records import (
     WriteOptions,
     by_sentence,
     classes_layer,
+    has_pieces,
     name_for,
 )
 from annotation.formats.source import Source
+from mtl_engine.kinds import KINDS
 
 NAME = "jsonl"
 CHARACTER_SPANS = ("label", "labels", "entities", "spans")
 CLASSES = ("label", "intent", "class", "category", "sentiment")
 _OWN = {
     *("id", "document", "tokens", "offsets", "labels", "parents", "annotations"),
-    *("sources", "confidences"),
+    *("sources", "confidences", "kinds"),
 }
 
 Sentence = tuple[str, list[str], Offsets]
@@ -139,27 +145,36 @@ def _answers(
 ) -> dict[str, Layer]:
     """The layers of canonical labels."""
     parents = row.get("parents") or {}
-    if not isinstance(parents, dict) or not all(isinstance(p, str) for p in parents.values()):
+    if not isinstance(parents, dict) or not all(map(_is_parents, parents.values())):
         raise BadValue(f"parents {str(parents)[:40]} are no object of names; correct them")
-    kinds: dict[str, str] = {
-        name: "relations" if name in parents else kind_of(name, value)
-        for name, value in answers.items()
-    }
+    stated = row.get("kinds") or {}
+    if not isinstance(stated, dict) or not LAYER_KINDS.issuperset(map(str, stated.values())):
+        kinds_known = ", ".join(sorted(LAYER_KINDS))
+        raise BadValue(f"kinds {str(stated)[:40]} are none of {kinds_known}; correct them")
+    kinds: dict[str, str] = {}
+    for name, value in answers.items():
+        guess = linking_kind_of if name in parents else partial(kind_of, name)
+        kinds[name] = stated[name] if name in stated else guess(value)
     layers: dict[str, Layer] = {}
-    for name in sorted(answers, key=lambda name: kinds[name] == "relations"):
-        parent = parents.get(name)
-        if parent is None and kinds[name] == "relations":
-            parent = _only_spans(name, kinds)
-        spans = layers.get(name_for(parent, person)) if parent else None
+    for name in sorted(answers, key=lambda name: KINDS[kinds[name]].parent_kind is not None):
+        own = parents.get(name, [])
+        own = [own] if isinstance(own, str) else own
+        if not own and KINDS[kinds[name]].parent_kind:
+            own = [_only_spans(name, kinds)]
         layers[name_for(name, person)] = layer_of(
             name,
             kinds[name],
             answers[name],
             tokens,
-            parent=name_for(parent, person) if parent else None,
-            parent_spans=spans.value if spans and spans.kind == "spans" else None,
+            parents=[name_for(parent, person) for parent in own],
+            known=layers,
         )
     return layers
+
+
+def _is_parents(value: Any) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return 0 < len(names) < 3 and all(isinstance(name, str) for name in names)
 
 
 def _only_spans(name: str, kinds: Mapping[str, str]) -> str:
@@ -220,7 +235,8 @@ def _snapped(key: str, items: list[Any], sentence: Sentence) -> Layer:
 def render(
     records: Iterable[ExportRecord], placement: Placement, options: WriteOptions
 ) -> Iterator[str]:
-    parents = {spec.name: spec.parent for spec in placement.specs if spec.kind == "relations"}
+    parents = {spec.name: _written(spec.parents) for spec in placement.specs if spec.parents}
+    kind_by_name = {spec.name: spec.kind for spec in placement.specs}
     for group in by_sentence(records):
         sentence = group[0].sentence
         kept = placement.kept(group[0])
@@ -252,7 +268,19 @@ def render(
         linked = {**kept.get("parents", {}), **parents}
         if linked:
             row["parents"] = linked
+        every = [row["labels"], *people.values()]
+        unclear = {
+            name: kind
+            for name, kind in {**kept.get("kinds", {}), **kind_by_name}.items()
+            if any(has_pieces(kind, answers.get(name)) for answers in every)
+        }
+        if unclear:
+            row["kinds"] = unclear
         yield dump_line(row | kept.get("fields", {}))
+
+
+def _written(parents: Sequence[str]) -> str | list[str]:
+    return parents[0] if len(parents) == 1 else list(parents)
 
 
 FORMAT = Format(

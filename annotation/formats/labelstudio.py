@@ -1,7 +1,8 @@
 """Label Studio JSON: an array of tasks, each a text with annotations.
 
-A ``labels`` control is a layer of spans, a ``choices`` control with one choice a layer of classes,
-relations between regions are the layer ``relations``; layers have the controls' names. In an
+A ``labels`` control is a layer of spans, a ``choices`` control a layer of classes, or with the id
+of a region (``perRegion``) one of attributes; relations between regions are the layer
+``relations``: of one control, or all from one to another. Layers have the controls' names. In an
 annotation that was submitted, a spans control of the file without a region means that there is
 nothing, and likewise with relations. A task without annotations is read with its first prediction.
 Offsets are code points; where these do not cover the text that a region states but UTF-16 units do,
@@ -23,10 +24,14 @@ from annotation.formats.format import Format
 from annotation.formats.json_stream import (
     BadValue,
     Link,
+    Mark,
     Region,
+    attributes_layer,
     dump_line,
     elements,
     key_of,
+    layer_of,
+    linking_kind_of,
     pieces_of,
     relations_layer,
     sentence_fields,
@@ -65,6 +70,7 @@ class Controls:
 
     spans: set[str] = field(default_factory=set)
     links: dict[str, str] = field(default_factory=dict)  # name of relations -> spans control
+    marks: dict[str, str] = field(default_factory=dict)  # name of attributes -> spans control
 
     def look_at(self, task: Any) -> None:
         """Learn from a task which controls there are."""
@@ -78,7 +84,12 @@ class Controls:
             for item in _results(annotation):
                 parent = control_of.get(str(item.get("from_id")))
                 if item.get("type") == "relation" and parent is not None:
-                    self.links[_name(item)] = parent
+                    other = control_of.get(str(item.get("to_id")), parent)
+                    ends = parent if other == parent else f"{parent} to {other}"
+                    self.links.setdefault(_name(item), ends)
+                region = control_of.get(str(item.get("id")))
+                if item.get("type") == "choices" and region is not None:
+                    self.marks[_name(item)] = region
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
@@ -155,7 +166,8 @@ def _layers(
         person = _person(annotation)
         for name, layer in found.items():
             parent = layer.parent and name_for(layer.parent, person)
-            layers[name_for(name, person)] = layer._replace(parent=parent)
+            second = layer.second_parent and name_for(layer.second_parent, person)
+            layers[name_for(name, person)] = layer._replace(parent=parent, second_parent=second)
     return layers
 
 
@@ -237,12 +249,18 @@ def read_results(
         regions = {name: [] for name in controls.spans}
         links = {name: [] for name in controls.links}
         answered = {name: f"relations of {parent}" for name, parent in controls.links.items()}
+        answered |= {name: f"attributes of {parent}" for name, parent in controls.marks.items()}
+    marks: dict[str, list[Mark]] = {}
     layers: dict[str, Layer] = {}
+    region_ids = {item.get("id") for item in _results(annotation) if item.get("type") == "labels"}
     for item in _results(annotation):
         kind = item.get("type")
         name = _name(item)
         if kind == "labels":
             regions.setdefault(name, []).extend(_regions(item, sentence[0]))
+        elif kind == "choices" and item.get("id") in region_ids:
+            found_marks = [Mark(item.get("id"), label) for label in _choices(name, item)]
+            marks.setdefault(name, []).extend(found_marks)
         elif kind == "choices":
             layers[name] = classes_layer(_choices(name, item))
         elif kind == "relation":
@@ -254,12 +272,45 @@ def read_results(
             regions.setdefault(name, [])
         elif isinstance(kind, str) and kind.startswith("relations of "):
             links.setdefault(name, [])
+        elif isinstance(kind, str) and kind.startswith("attributes of "):
+            marks.setdefault(name, [])
     for name, found in regions.items():
         layers[name] = spans_layer(name, found, sentence)
     for name, found_links in links.items():
-        parent = _parent(name, found_links, regions, answered)
-        layers[name] = relations_layer(name, found_links, parent, regions[parent], sentence)
+        parents = _parents(name, found_links, regions, answered)
+        layers[name] = _links_layer(name, found_links, parents, regions, sentence)
+    for name, own in marks.items():
+        parent = _parent_of_marks(name, own, regions, answered)
+        layers[name] = attributes_layer(name, own, parent, regions.get(parent, []), sentence)
     return layers
+
+
+def _links_layer(
+    name: str,
+    links: list[Link],
+    parents: Sequence[str],
+    regions: Mapping[str, list[Region]],
+    sentence: Sentence,
+) -> Layer:
+    if len(parents) == 1:
+        return relations_layer(name, links, parents[0], regions[parents[0]], sentence)
+    both = [*regions[parents[0]], *regions[parents[1]]]
+    found = relations_layer(name, links, "", both, sentence)
+    known = {parent: spans_layer(parent, regions[parent], sentence) for parent in parents}
+    return layer_of(name, found.kind, found.value, sentence[1], parents=parents, known=known)
+
+
+def _parent_of_marks(
+    name: str, marks: list[Mark], regions: Mapping[str, list[Region]], answered: Mapping[str, Any]
+) -> str:
+    stated = str(answered.get(name, "")).removeprefix("attributes of ")
+    if stated in regions or not marks:
+        return stated
+    targets = {mark.target for mark in marks}
+    found = [control for control, own in regions.items() if targets & {r.id for r in own}]
+    if len(found) != 1:
+        raise BadValue(f"{name}: choices of regions of {' and '.join(found) or 'nothing'}")
+    return found[0]
 
 
 def write_results(record: ExportRecord, placement: Placement) -> dict[str, Any]:
@@ -278,8 +329,10 @@ def write_results(record: ExportRecord, placement: Placement) -> dict[str, Any]:
         elif spec.kind == "spans":
             results += _region_results(name, value, record)
         else:
-            results += _relation_results(name, value, answers.get(spec.parent or "") or [], spec)
-        answered[name] = f"relations of {spec.parent}" if spec.parent else spec.kind
+            spans = {parent: answers.get(parent) or [] for parent in spec.parents}
+            results += _link_results(name, value, spans, spec, record)
+        of = " to ".join(spec.parents)
+        answered[name] = f"{spec.kind} of {of}" if of else spec.kind
     return {"answered": answered, "result": results}
 
 
@@ -291,8 +344,9 @@ def _name(item: Mapping[str, Any]) -> str:
 def _spec_of(name: str, value: Any, parents: Mapping[str, str]) -> TaskSpec:
     if isinstance(value, str):
         return layer_spec(name, "classes")
-    parent = parents.get(name)
-    return layer_spec(name, "relations" if parent else "spans", parent)
+    own: Any = parents.get(name, [])
+    own = [own] if isinstance(own, str) else own
+    return layer_spec(name, linking_kind_of(value) if own else "spans", *own)
 
 
 def _result(name: str, kind: str, value: dict[str, Any], id: str) -> dict[str, Any]:
@@ -312,23 +366,42 @@ def _region_results(name: str, spans: Spans, record: ExportRecord) -> list[dict[
     ]
 
 
-def _relation_results(
-    name: str, relations: list[Any], spans: Spans, spec: TaskSpec
+def _link_results(
+    name: str,
+    rows: list[Any],
+    spans: Mapping[str, Spans],
+    spec: TaskSpec,
+    record: ExportRecord,
 ) -> list[dict[str, Any]]:
-    id_of: dict[tuple[int, int], str] = {}
-    for index, (start, end, _) in enumerate(spans):
-        id_of.setdefault((start, end), f"{spec.parent}-{index}")
+    """Relations between regions, or choices of regions, which have their ids."""
+    ids: list[dict[tuple[int, int], str]] = []
+    for parent in (spec.parents[0], spec.parents[-1]):
+        id_of: dict[tuple[int, int], str] = {}
+        for index, (start, end, *_) in enumerate(spans[parent]):
+            id_of.setdefault((start, end), f"{parent}-{index}")
+        ids.append(id_of)
+    if spec.kind == "attributes":
+        by_span: dict[tuple[int, int], list[str]] = {}
+        for start, end, label in rows:
+            by_span.setdefault((start, end), []).append(label)
+        text = record.sentence.text
+        found = []
+        for place, labels in by_span.items():
+            [(start, end, _)] = character_spans([[*place, ""]], record.sentence)
+            value = {"start": start, "end": end, "text": text[start:end], "choices": labels}
+            found.append(_result(name, "choices", value, ids[0][place]))
+        return found
     named = {} if name == RELATIONS else {"from_name": name}
     return [
         named
         | {
-            "from_id": id_of[s1, e1],
-            "to_id": id_of[s2, e2],
+            "from_id": ids[0][s1, e1],
+            "to_id": ids[1][s2, e2],
             "type": "relation",
             "direction": "right",
             "labels": [label],
         }
-        for s1, e1, s2, e2, label in relations
+        for s1, e1, s2, e2, label in rows
     ]
 
 
@@ -393,25 +466,29 @@ def _links(item: Mapping[str, Any]) -> list[Link]:
     return links
 
 
-def _parent(
+def _parents(
     name: str, links: list[Link], regions: dict[str, list[Region]], answered: Mapping[str, Any]
-) -> str:
-    """The spans control that all links of a name are between."""
+) -> list[str]:
+    """The spans controls that all links of a name begin and end in; one if they are the same."""
     stated = str(answered.get(name, "")).removeprefix("relations of ")
     if stated in regions:
-        return stated
+        return [stated]
+    both = stated.split(" to ", 1)
     control_of = {region.id: control for control, found in regions.items() for region in found}
     ends = [end for link in links for end in (link.source, link.target)]
     missing = [end for end in ends if end not in control_of]
     if missing:
         raise BadValue(f"{name}: a relation links {missing[0]!r}, which is no region; remove it")
-    parents = {control_of[end] for end in ends}
-    if len(parents) != 1:
+    pairs = {(control_of[link.source], control_of[link.target]) for link in links}
+    if not pairs and all(control in regions for control in both):
+        return both
+    if len(pairs) != 1:
+        controls = sorted({control for pair in pairs for control in pair})
         raise BadValue(
-            f"{name}: relations between {' and '.join(sorted(parents)) or 'nothing'}; relations "
-            "link the regions of one control"
+            f"{name}: relations between {' and '.join(controls) or 'nothing'}; relations link the "
+            "regions of one control, or all go from one to another"
         )
-    return parents.pop()
+    return list(dict.fromkeys(pairs.pop()))
 
 
 FORMAT = Format(
@@ -419,7 +496,7 @@ FORMAT = Format(
     title="Label Studio JSON",
     position=100,
     suffixes=(".json",),
-    kinds=frozenset(("spans", "classes", "relations")),
+    kinds=frozenset(("spans", "classes", "relations", "attributes")),
     is_open=True,
     parse=parse,
     render=render,

@@ -131,6 +131,11 @@ def snap_spans(spans: Sequence[Sequence[Any]], text: str, offsets: Offsets) -> S
 def character_spans(spans: Spans, sentence: SentenceRecord) -> list[list[Any]]:
     """The spans in characters; raises CannotWrite if reading them would give other tokens."""
     offsets = sentence.offsets
+    if any(len(span) > 3 for span in spans):
+        raise CannotWrite(
+            f"sentence {sentence.key or sentence.text[:40]!r}: a span in several pieces, which has "
+            "no place here; write jsonl, csv or brat instead"
+        )
     found = [[offsets[start][0], offsets[end - 1][1], label] for start, end, label in spans]
     if snap_spans(found, sentence.text, offsets) != [list(span) for span in spans]:
         raise CannotWrite(

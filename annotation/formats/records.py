@@ -33,6 +33,7 @@ class Layer(NamedTuple):
     value: Answer
     parent: str | None = None
     scheme: str = ""
+    second_parent: str | None = None
 
 
 def classes_layer(labels: Sequence[str]) -> Layer:
@@ -45,9 +46,12 @@ def classes_layer(labels: Sequence[str]) -> Layer:
 LAYER_KINDS = frozenset(kind.layer for kind in KINDS.annotated())
 
 
-def layer_spec(name: str, kind: str, parent: str | None = None) -> TaskSpec:
+def layer_spec(
+    name: str, kind: str, parent: str | None = None, second_parent: str | None = None
+) -> TaskSpec:
     """A layer as a task without labels; links that do not say what they link have the parent ""."""
-    return TaskSpec(name, kind, parent=(parent or "") if KINDS[kind].parent_kind else None)
+    parent = (parent or "") if KINDS[kind].parent_kind else None
+    return TaskSpec(name, kind, parent=parent, second_parent=second_parent or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +269,8 @@ def _free(task: TaskSpec, layers: list[TaskSpec], matched: dict[str, str]) -> li
     free = [layer for layer in layers if layer.layer == task.layer and layer.name not in taken]
     if not task.parent:
         return free
-    spans = matched.get(task.parent)
-    return [layer for layer in free if layer.parent in ("", spans) and spans is not None]
+    spans = tuple(matched.get(name) for name in task.parents)
+    return [layer for layer in free if layer.parents in (("",), spans) and None not in spans]
 
 
 def _same_name(task: str, layer: str) -> bool:
@@ -355,7 +359,12 @@ def _own_layers(tasks: Sequence[TaskSpec], mapping: Mapping[str, str]) -> list[T
     def name(task: str) -> str:
         return mapping.get(task, task)
 
-    return [layer_spec(name(t.name), t.layer, t.parent and name(t.parent)) for t in tasks]
+    return [layer_spec(name(t.name), t.layer, *map(name, t.parents)) for t in tasks]
+
+
+def has_pieces(kind: str, value: Any) -> bool:
+    """Whether an answer has a span in several pieces."""
+    return kind == "spans" and any(len(span) > 3 for span in value or ())
 
 
 def name_for(layer: str, annotator: str) -> str:

@@ -109,7 +109,9 @@ def _set_spans(doc: Any, spans: Mapping[str, Any], first: str | None) -> None:
     from spacy.util import filter_spans
 
     for layer, value in spans.items():
-        doc.spans[layer] = [Span(doc, start, end, label=label) for start, end, label in value]
+        doc.spans[layer] = [
+            Span(doc, start, end, label=label) for start, end, *more, label in value if not more
+        ]
     is_known = first is not None and first in spans
     doc.set_ents(
         filter_spans(doc.spans[first]) if is_known else [],

@@ -162,6 +162,9 @@ class Task(models.Model):
     parent = models.ForeignKey(  # the task whose answers it links, where its kind links any
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
     )
+    second_parent = models.ForeignKey(  # the task in whose answers links end, if another
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="second_children"
+    )
     is_document = models.BooleanField(
         default=False, db_default=False
     )  # answered once per document, not per sentence

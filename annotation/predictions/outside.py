@@ -91,8 +91,8 @@ def _problems(
         return [Problem("task", unknown_name("task", row["task"], tasks))]
     if row["sentence"] not in tokens:
         return [Problem("sentence", f"No sentence {row['sentence']} in this project.")]
-    parent = values.get((row["sentence"], task.parent), []) if task.parent else None
-    return list(task.check(row["value"], tokens[row["sentence"]], parent))
+    spans = {name: values.get((row["sentence"], name), []) for name in task.parents}
+    return list(task.check(row["value"], tokens[row["sentence"]], task.spans_among(spans)))
 
 
 def import_suggestions(
@@ -156,7 +156,10 @@ def _places(
 
 
 def _answers(record: SentenceRecord, tasks: Mapping[str, TaskSpec]) -> dict[str, Any]:
-    layers = [layer_spec(name, one.kind, one.parent) for name, one in record.layers.items()]
+    layers = [
+        layer_spec(name, one.kind, one.parent, one.second_parent)
+        for name, one in record.layers.items()
+    ]
     matched = match_layers(layers, tasks.values())
     return {task: record.layers[layer].value for task, layer in matched.items()}
 
@@ -174,9 +177,9 @@ def checked(
             report.drop("unknown task", f"No task '{name}'.")
             continue
         task = tasks[name]
-        parent = good.get(task.parent, []) if task.parent else None
+        spans = {parent: good.get(parent, []) for parent in task.parents}
         try:
-            problems = task.check(answers[name], tokens, parent)
+            problems = task.check(answers[name], tokens, task.spans_among(spans))
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             report.drop("misshapen", f"{name}: {error}")
             continue

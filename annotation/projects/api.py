@@ -77,6 +77,7 @@ class TaskMessage(Message):
     name = TEXT()
     kind = TEXT()
     parent = TEXT(allow_null=True)  # type: ignore[assignment]
+    second_parent = TEXT(allow_null=True, help_text="The task in whose spans links end.")
     is_document = serializers.BooleanField(help_text="Answered once per document.")
     is_nested = serializers.BooleanField()
     is_open = serializers.BooleanField()

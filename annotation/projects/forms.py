@@ -23,6 +23,7 @@ class KindSelect(forms.Select):
                 "data-nests": kind.may_nest,
                 "data-documents": kind.may_be_of_document,
                 "data-links": kind.parent_kind or False,
+                "data-pairs": kind.may_have_two_parents,
             }
         return option
 
@@ -43,11 +44,18 @@ class TaskForm(forms.Form):
         "come with the imported data.",
     )
     parent = forms.CharField(
-        label="Links spans of",
+        label="Of the spans of",
         max_length=60,
         required=False,
         widget=forms.TextInput({"list": "span-tasks", "autocomplete": "off"}),
         help_text="The name of the spans task above. May be empty if there is only one.",
+    )
+    second_parent = forms.CharField(
+        label="To the spans of",
+        max_length=60,
+        required=False,
+        widget=forms.TextInput({"list": "span-tasks", "autocomplete": "off"}),
+        help_text="Where relations end, if in the spans of another task. Empty: the same task.",
     )
     nested = forms.BooleanField(label="Spans may lie inside each other", required=False)
     document = forms.BooleanField(label="Answered once per document", required=False)
@@ -112,6 +120,8 @@ def task_of(row: Mapping[str, Any], tasks: list[tuple[str, str]]) -> dict[str, A
     if kind.parent_kind is not None:
         parents = [name for name, of_kind in tasks if of_kind == kind.parent_kind]
         task["parent"] = row["parent"] or (parents[0] if len(parents) == 1 else "")
+    if kind.may_have_two_parents:
+        task["second_parent"] = row["second_parent"]
         task["pairs"] = row["pairs"] or {}
     return task
 

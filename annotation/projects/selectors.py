@@ -59,7 +59,7 @@ def find_user(username: str) -> Any:
 
 def describe_project(project: Project) -> dict[str, Any]:
     """Return what a member may know about a project."""
-    tasks = project.tasks.select_related("parent").prefetch_related("labels")
+    tasks = project.tasks.select_related("parent", "second_parent").prefetch_related("labels")
     return {
         "id": project.pk,
         "name": project.name,
@@ -91,6 +91,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "name": task.name,
         "kind": task.kind,
         "parent": task.parent.name if task.parent else None,
+        "second_parent": task.second_parent.name if task.second_parent else None,
         "is_document": task.is_document,
         "is_nested": task.is_nested,
         "is_open": task.is_open,

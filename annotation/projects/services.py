@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from annotation.archive.tables import (
     project_tables,
     shared_cache_folders,
 )
+from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, NotFound, Problem, unknown_name
 from annotation.models import (
     Ask,
@@ -40,7 +41,9 @@ from annotation.projects.spec import (
     NewTask,
     ProjectSettings,
     ProjectSpec,
+    TaskLabels,
     allocate_key,
+    pair_problems,
     read_spec,
     read_tasks,
     reserved_keys,
@@ -110,7 +113,9 @@ def set_project_state(*, project: Project, state: Project.State, actor: Any) -> 
 def add_task(*, project: Project, task: Mapping[str, Any], actor: Any = None) -> Task:
     """Add one question to a project; a label whose key gets another meaning by it has a new one."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # one at a time
-    present = list(project.tasks.select_related("parent").prefetch_related("labels"))
+    present = list(
+        project.tasks.select_related("parent", "second_parent").prefetch_related("labels")
+    )
     kinds = {*(t.kind for t in present), *({str(task.get("kind"))} & KINDS.keys())}
     reserved = reserved_keys(kinds)
     problems: list[Problem] = []
@@ -144,9 +149,8 @@ def update_task(*, task: Task, changes: Mapping[str, Any], actor: Any = None) ->
     if changes.get("is_nested") and not kind.may_nest:
         message = f"Only a spans task may be nested, not one of kind {task.kind}."
         raise InvalidInput([Problem("is_nested", message)])
-    if changes.get("pairs") and kind.parent_kind is None:
-        message = f"Only a relations task has pairs, not one of kind {task.kind}."
-        raise InvalidInput([Problem("pairs", message)])
+    if changes.get("pairs"):
+        _check_pairs(task, changes)
     changed = [key for key in TASK_FIELDS if changes.get(key, ...) not in (..., getattr(task, key))]
     for key in TASK_FIELDS:
         if key in changes:
@@ -155,6 +159,20 @@ def update_task(*, task: Task, changes: Mapping[str, Any], actor: Any = None) ->
     if changed and actor is not None:
         record("task.changed", project=task.project, actor=actor, task=task.name, fields=changed)
     return task
+
+
+def _check_pairs(task: Task, changes: Mapping[str, Any]) -> None:
+    """Refuse pairs of labels that there are not."""
+    if not KINDS[task.kind].may_have_two_parents:
+        message = f"Only a relations task has pairs, not one of kind {task.kind}."
+        raise InvalidInput([Problem("pairs", message)])
+    specs = tasks_by_name(task.project_id)
+    links = replace(specs[task.name], is_open=changes.get("is_open", task.is_open))
+    ends = [specs[links.parents[side]] for side in (0, -1)]
+    labels = [TaskLabels(spec.label_set, spec.is_open) for spec in (links, *ends)]
+    problems = list(pair_problems(changes["pairs"], labels[0], labels[1:]))
+    if problems:
+        raise InvalidInput(problems)
 
 
 @transaction.atomic
@@ -224,6 +242,7 @@ def _create_tasks(project: Project, tasks: Iterable[NewTask], *, first_position:
             kind=spec.kind,
             position=position,
             parent=made.get(spec.parent) if spec.parent else None,
+            second_parent=made.get(spec.second_parent) if spec.second_parent else None,
             is_document=spec.is_document,
             is_open=spec.is_open,
             is_nested=spec.is_nested,
@@ -257,7 +276,10 @@ def _as_written(task: Task, reserved: Collection[str]) -> dict[str, Any]:
     written: dict[str, Any] = {"name": task.name, "kind": task.kind, "labels": labels, "open": True}
     if task.is_document:
         written["document"] = True
-    return {**written, "parent": task.parent.name} if task.parent else written
+    for key in ("parent", "second_parent"):
+        if getattr(task, key):
+            written[key] = getattr(task, key).name
+    return written
 
 
 def _change_keys(task: Task, new: NewTask) -> None:

@@ -6,10 +6,10 @@ clash, parents, pairs, keys) is checked here, and every problem is told with its
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -158,6 +158,9 @@ class NewTaskBody(Message):
     kind = KindField()
     labels = LabelsField(default=list)
     parent = TextField(max_length=60, default="", help_text="The task whose answers it links.")  # type: ignore[assignment]
+    second_parent = TextField(
+        max_length=60, default="", help_text="The task in whose answers links end, if another."
+    )
     open = FlagField(required=False, help_text="An import may bring new labels.")
     nested = FlagField(required=False, help_text="Spans may lie inside each other.")
     document = FlagField(required=False, help_text="Answered once per document.")
@@ -293,12 +296,15 @@ def _readable(row: Any) -> dict[str, Any]:
         if isinstance(table, dict) and isinstance(table.get("name"), str):
             key = table.get("key")
             read.append({"name": table["name"], "key": key if isinstance(key, str) else ""})
-    kind, parent, pairs = row.get("kind"), row.get("parent"), row.get("pairs")
+    kind, pairs = row.get("kind"), row.get("pairs")
     return {
         "name": row["name"].strip() if isinstance(row.get("name"), str) else "",
         "kind": kind if isinstance(kind, str) and kind in KINDS else "",
         "labels": read,
-        "parent": parent if isinstance(parent, str) else "",
+        **{
+            key: row[key] if isinstance(row.get(key), str) else ""
+            for key in ("parent", "second_parent")
+        },
         "pairs": pairs if isinstance(pairs, dict) else {},
         **{
             key: row[key]
@@ -345,31 +351,57 @@ def _kind_clashes(
         message = f"Only {kinds} can be asked once per document, not a task of kind {name}."
         yield Problem(f"{path}.document", message)
     if kind.parent_kind is None:
-        if body["parent"]:
-            yield Problem(f"{path}.parent", "Only a relations task has a parent.")
+        for key in ("parent", "second_parent"):
+            if body[key]:
+                kinds = ", ".join(k.name for k in KINDS.annotated() if k.parent_kind)
+                message = f"Only a task of kind {kinds} has a parent, not one of kind {name}."
+                yield Problem(f"{path}.{key}", message)
         if body["pairs"]:
             message = f"Only a relations task has pairs, not one of kind {name}."
             yield Problem(f"{path}.pairs", message)
         return
     parents = {other["name"]: other for other in bodies if other["kind"] == kind.parent_kind}
-    parent = parents.get(body["parent"])
-    if parent is None:
-        message = unknown_name(f"{kind.parent_kind} task", body["parent"], parents)
-        yield Problem(f"{path}.parent", message)
+    if body["second_parent"] and not kind.may_have_two_parents:
+        message = f"A task of kind {name} has one parent; leave the second out."
+        yield Problem(f"{path}.second_parent", message)
         return
-    yield from _pair_clashes(body, parent, path)
+    if body["pairs"] and not kind.may_have_two_parents:
+        yield Problem(f"{path}.pairs", f"A task of kind {name} links nothing and has no pairs.")
+    wanted = {"parent": body["parent"], "second_parent": body["second_parent"] or body["parent"]}
+    ends = []
+    for key, parent in wanted.items():
+        if parent not in parents:
+            message = unknown_name(f"{kind.parent_kind} task", parent, parents)
+            yield Problem(f"{path}.{key}", message)
+            return
+        ends.append(TaskLabels.of(parents[parent]))
+    links = TaskLabels.of(body)
+    for problem in pair_problems(body["pairs"], links, ends):
+        yield Problem(f"{path}.{problem.path}", problem.message)
 
 
-def _pair_clashes(body: dict[str, Any], parent: dict[str, Any], path: str) -> Iterator[Problem]:
-    relations = {label["name"] for label in body["labels"]}
-    known = {label["name"] for label in parent["labels"]}
-    for relation, rows in body["pairs"].items():
-        if relation not in relations and not _is_open(body):
-            yield Problem(f"{path}.pairs", unknown_name("relation", relation, relations))
-        for name in (name for row in rows for name in row):
-            if name not in known and not _is_open(parent):
-                message = unknown_name("label", name, known)
-                yield Problem(f"{path}.pairs.{relation}", message)
+class TaskLabels(NamedTuple):
+    """The labels of a task, and whether others may come."""
+
+    names: frozenset[str]
+    is_open: bool
+
+    @classmethod
+    def of(cls, body: dict[str, Any]) -> "TaskLabels":
+        return cls(frozenset(label["name"] for label in body["labels"]), _is_open(body))
+
+
+def pair_problems(
+    pairs: Mapping[str, Iterable[Sequence[str]]], links: TaskLabels, ends: Sequence[TaskLabels]
+) -> Iterator[Problem]:
+    """Yield the relations and labels of allowed pairs that no task has."""
+    for relation, rows in pairs.items():
+        if relation not in links.names and not links.is_open:
+            yield Problem("pairs", unknown_name("relation", relation, links.names))
+        for row in rows:
+            for label, end in zip(row, ends, strict=False):
+                if label not in end.names and not end.is_open:
+                    yield Problem(f"pairs.{relation}", unknown_name("label", label, end.names))
 
 
 def _key_clashes(bodies: Sequence[dict[str, Any]]) -> Iterator[Problem]:
@@ -401,7 +433,11 @@ def _new_task(body: dict[str, Any], bodies: Sequence[dict[str, Any]]) -> NewTask
     Spans that a relations task links may nest unless the project says otherwise: corpora of
     relations mark "Moscow" inside "Moscow State University" and link both.
     """
-    is_linked = any(other["parent"] == body["name"] for other in bodies)
+    is_linked = any(
+        body["name"] in (other["parent"], other["second_parent"])
+        for other in bodies
+        if other["kind"] and KINDS[other["kind"]].may_have_two_parents
+    )
     may_nest = KINDS[body["kind"]].may_nest
     labels = tuple(
         LabelSpec(
@@ -417,6 +453,8 @@ def _new_task(body: dict[str, Any], bodies: Sequence[dict[str, Any]]) -> NewTask
         kind=body["kind"],
         labels=tuple(label.name for label in labels),
         parent=body["parent"] or None,
+        second_parent=(body["second_parent"] if body["second_parent"] != body["parent"] else "")
+        or None,
         is_document=body.get("document", False),
         is_nested=body.get("nested", is_linked and may_nest),
         is_open=_is_open(body),

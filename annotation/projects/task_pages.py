@@ -73,7 +73,7 @@ class TaskSettingsForm(forms.Form):
         kind = KINDS[task.kind]
         if not kind.may_nest:
             del self.fields["is_nested"]
-        if kind.parent_kind is None:
+        if not kind.may_have_two_parents:
             del self.fields["pairs"]
 
     def clean_pairs(self) -> dict[str, list[list[str]]]:
@@ -142,7 +142,7 @@ def edit_task(request: HttpRequest, project_id: int, task_id: int) -> HttpRespon
         "task": task,
         "form": form,
         "formset": rows,
-        "has_colours": KINDS[task.kind].labels_on == "words",
+        "has_colours": KINDS[task.kind].labels_on in ("words", "marks"),
         "has_keys": bool(KINDS[task.kind].key_alphabet),
         "n_answers": task.annotations.count(),
         "n_gold": task.gold.count(),

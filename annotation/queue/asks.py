@@ -228,7 +228,9 @@ def _make_current(queue: Queue, now: datetime) -> None:
 
 
 @transaction.atomic
-def _append_chunk(queue: Queue, chunk: Sequence[AskRow], parents: Mapping[str, str | None]) -> None:
+def _append_chunk(
+    queue: Queue, chunk: Sequence[AskRow], parents: Mapping[str, Sequence[str]]
+) -> None:
     queue.n_asks = Queue.objects.select_for_update(no_key=True).get(pk=queue.pk).n_asks
     asked = Ask.objects.filter(queue=queue, sentence__in=[row.sentence_id for row in chunk])
     known = set(asked.values_list("sentence_id", flat=True))
@@ -268,7 +270,7 @@ def _carry_over_skips(queue: Queue, asks: Sequence[Ask]) -> None:
 
 
 def _as_asks(
-    queue: Queue, rows: Sequence[AskRow], parents: Mapping[str, str | None]
+    queue: Queue, rows: Sequence[AskRow], parents: Mapping[str, Sequence[str]]
 ) -> Iterator[Ask]:
     division = Division.of(queue.project, [row.sentence_id for row in rows])
     first = _last_rank(queue) + 1

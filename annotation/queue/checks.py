@@ -5,12 +5,12 @@ draw below. It wants any number of answers, each of another person.
 """
 
 import random
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 
 from annotation.models import Annotation, Ask, Gold, Lease, Project, Queue, Sentence, Task
+from annotation.queue.groups import linked_by, parents_of
 from annotation.queue.store import ClaimedAsk, QueuePosition
 
 KNOWN = (Gold.Source.IMPORTED, Gold.Source.ADJUDICATED, Gold.Source.REVIEWED)
@@ -97,15 +97,15 @@ def _new_check(
     tasks = _known_tasks(project, sentence)
     queue = Queue.objects.select_for_update(no_key=True).get(pk=queue_id)
     last = queue.asks.aggregate(last=Max("rank"))["last"] or 0
-    links = {parent for _, parent in tasks} - {None, *(name for name, _ in tasks)}
+    links = linked_by(tasks, parents_of(project))
     try:
         with transaction.atomic():
             ask = Ask.objects.create(
                 queue=queue,
                 sentence_id=sentence,
                 rank=last + 1,
-                tasks=[name for name, _ in tasks],
-                given=sorted(links, key=str),
+                tasks=tasks,
+                given=links,
                 overlap=ANY_NUMBER,
                 is_open=False,
                 is_check=True,
@@ -125,7 +125,7 @@ def _usual_reason(queue: Queue) -> dict[str, str]:
     return {"why": "Drawn by chance."} if queue.round_id else {}
 
 
-def _known_tasks(project: Project, sentence_id: int) -> list[tuple[str, Any]]:
+def _known_tasks(project: Project, sentence_id: int) -> list[str]:
     known = Gold.objects.filter(sentence=sentence_id, source__in=KNOWN).values("task")
     tasks = Task.objects.filter(project=project, is_hidden=False, pk__in=known)
-    return list(tasks.order_by("position", "id").values_list("name", "parent__name"))
+    return list(tasks.order_by("position", "id").values_list("name", flat=True))

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Max, Q
 
 from annotation.accounts.log import record
+from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, NotFound, Problem, unknown_name
 from annotation.models import (
     Ask,
@@ -282,18 +283,18 @@ def _unknown(path: str, what: str, names: Collection[str], known: Collection[str
     return [Problem(path, unknown_name(what, one, known)) for one in names if one not in known]
 
 
-def parents_of(project: Project) -> dict[str, str | None]:
-    """Return the task whose spans each task links, by name."""
-    return dict(Task.objects.filter(project=project).values_list("name", "parent__name"))
+def parents_of(project: Project) -> dict[str, tuple[str, ...]]:
+    """Return the tasks whose spans each task links, by name."""
+    return {name: task.parents for name, task in tasks_by_name(project.pk).items()}
 
 
-def linked_by(tasks: Sequence[str], parents: Mapping[str, str | None]) -> list[str]:
+def linked_by(tasks: Sequence[str], parents: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the tasks whose answers some tasks link without being asked together with them."""
-    return sorted({str(parents[name]) for name in tasks if parents[name]} - set(tasks))
+    return sorted({parent for name in tasks for parent in parents[name]} - set(tasks))
 
 
 def _copy(
-    ask: Ask, group_id: int | None, tasks: list[str], parents: Mapping[str, str | None]
+    ask: Ask, group_id: int | None, tasks: list[str], parents: Mapping[str, Sequence[str]]
 ) -> Ask:
     return Ask(
         queue_id=ask.queue_id,

@@ -19,6 +19,7 @@ from annotation.queue.selectors import count_queue, lease_context
 from annotation.queue.store import HeldLease, hold, tally
 from annotation.web.security import unusable_label
 from mtl_engine.kinds import KINDS, TaskSpec
+from mtl_engine.kinds.kind import ParentSpans
 
 State = Lease.State
 
@@ -155,12 +156,10 @@ def checked_answers(
         if name not in answers:
             problems.append(Problem(name, f"An answer to '{name}' is missing."))
             continue
-        parent = tasks[name].parent
-        spans = None
-        if parent is not None:
-            spans = answers.get(parent, context.get(parent))
-            if parent in answers and _problems(tasks[parent], answers[parent], tokens, None):
-                continue  # the spans are told about already; links between them cannot be judged
+        under = [parent for parent in tasks[name].parents if parent in answers]
+        if any(_problems(tasks[parent], answers[parent], tokens, None) for parent in under):
+            continue  # the spans are told about already; links between them cannot be judged
+        spans = tasks[name].spans_among({**context, **answers})
         problems += [
             Problem(f"{name}.{problem.path}".rstrip("."), problem.message)
             for problem in _problems(tasks[name], answers[name], tokens, spans)
@@ -171,7 +170,7 @@ def checked_answers(
 
 
 def _problems(
-    task: TaskSpec, value: Any, tokens: Sequence[str], spans: Sequence[Any] | None
+    task: TaskSpec, value: Any, tokens: Sequence[str], spans: ParentSpans | None
 ) -> list[Problem]:
     problems = task.check(value, tokens, spans)
     if not problems and task.is_open:

@@ -211,7 +211,7 @@ class WordMemory(Memory):
         folded = _folded(tokens)
         for word in folded:
             self.there[word] += by
-        for *place, label in self.kind.items(answer):
+        for *place, label in self.kind.items(self.kind.learnable(answer)):
             start, end = place if len(place) == 2 else (place[0], place[0] + 1)
             self.labels[folded[start:end]][label] += by
 

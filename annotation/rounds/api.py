@@ -111,6 +111,7 @@ class TrainingMessage(Message):
     n_dev = Whole(required=False)
     n_test = Whole(required=False)
     n_labelled = _by_task(Whole(), required=False)
+    n_in_pieces = _by_task(Whole(), required=False, help_text="Sentences with spans in pieces.")
     tasks = serializers.ListField(child=Text(), required=False, help_text="That were learned.")
     temperatures = _by_task(Number(), required=False)
     scores = _by_task(TaskEvaluationMessage(), required=False)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from django.db.models import TextField
+from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
 from annotation.adjudication.final import final_answers
@@ -12,9 +14,11 @@ from annotation.bridge import as_example
 from annotation.models import Annotation, Ask, Gold, Project, Sentence
 from annotation.queue.skips import skipped_by_all
 from mtl_engine.active_learning.pool import LabelledData, LabelledExample, Pool, part_of
+from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec
 
 CHUNK = 2000
+IN_PIECES = r"\[[0-9]+, ?[0-9]+, ?[0-9]+,"  # in the JSON of a spans answer
 
 
 @dataclass
@@ -40,6 +44,21 @@ def labelled_data(project: Project, tasks: tuple[TaskSpec, ...]) -> LabelledData
             is_by = sentence.is_selected, sentence.is_control
             found.append(LabelledExample(example, part, *is_by))
     return LabelledData(tuple(found))
+
+
+def answers_left_out(project: Project, tasks: Sequence[TaskSpec]) -> dict[str, int]:
+    """Return per task in how many sentences answers have items that no model learns."""
+    found = {}
+    for task in tasks:
+        if not KINDS[task.kind].marks_spans:
+            continue
+        ids: set[int] = set()
+        for table in (Gold, Annotation):
+            rows = table.objects.filter(task=task.id).annotate(written=Cast("value", TextField()))
+            ids |= set(rows.filter(written__regex=IN_PIECES).values_list("sentence_id", flat=True))
+        if ids:
+            found[task.name] = len(ids)
+    return found
 
 
 def labelled_sentences(project: Project) -> list[LabelledSentence]:

@@ -284,6 +284,7 @@ def _scores(found: Round) -> list[dict[str, Any]]:
                 for metric, score in row["metrics"].items()
                 if "_level_" in metric
             ],
+            "n_in_pieces": training.get("n_in_pieces", {}).get(name, 0),
             "languages": [
                 (language, found_there[name])
                 for language, found_there in languages.items()

@@ -14,7 +14,7 @@ from annotation.jobs.worker import Parked
 from annotation.models import Round
 from annotation.queue.selectors import cost_model
 from annotation.rounds import services
-from annotation.rounds.data import labelled_data, languages_of
+from annotation.rounds.data import answers_left_out, labelled_data, languages_of
 from annotation.rounds.selectors import learned_weights, previous_model
 from annotation.rounds.settings import LEARNED, RoundSettings, stored_settings
 from annotation.rounds.workspace import (
@@ -66,6 +66,7 @@ class TrainingReport:
     n_dev: int = 0
     n_test: int = 0
     n_labelled: Mapping[str, int] = field(default_factory=dict)  # by task
+    n_in_pieces: Mapping[str, int] = field(default_factory=dict)  # sentences, by task: not learned
     tasks: Sequence[str] = ()
     temperatures: Mapping[str, float] = field(default_factory=dict)
     scores: Mapping[str, TaskEvaluation] = field(default_factory=dict)
@@ -184,6 +185,7 @@ def _train_beside(
         n_dev=len(data.part(DEV)),
         n_test=len(data.part(TEST)),
         n_labelled=labelled_counts(tasks, [*data.part(TRAIN), *data.part(DEV)]),
+        n_in_pieces=answers_left_out(round.project, tasks),
         tasks=[task.name for task in ensemble.tasks],
         temperatures=ensemble.temperatures,
         scores=evaluation.tasks,

@@ -69,7 +69,9 @@ def pool_units(
         by_row=settings.whole_sentences,
         names=tuple(names),
         parents=tuple(
-            -1 if task.parent is None else pool.names.index(task.parent) for task in pool.tasks
+            (number, pool.names.index(parent))
+            for number, task in enumerate(pool.tasks)
+            for parent in task.parents
         ),
     )
 

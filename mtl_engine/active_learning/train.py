@@ -96,7 +96,7 @@ def learnable_tasks(tasks: Sequence[TaskSpec], examples: Sequence[Example]) -> t
         for task in tasks
         if counts[task.name]
         and (task.labels or KINDS[task.kind].brings_classes)
-        and (task.parent is None or counts[task.parent])
+        and all(counts[name] for name in task.parents)
     )
 
 
@@ -109,9 +109,9 @@ def task_groups(tasks: Sequence[TaskSpec], architecture: str) -> list[tuple[Task
     """Return the tasks that share a model: with ST each for itself, relations with their spans."""
     if architecture != "ST":
         return [tuple(tasks)]
-    linked = {task.parent for task in tasks}
+    linked = {name for task in tasks for name in task.parents}
     return [
-        tuple(other for other in tasks if other is task or other.name == task.parent)
+        tuple(other for other in tasks if other is task or other.name in task.parents)
         for task in tasks
         if task.name not in linked
     ]
@@ -160,7 +160,7 @@ def with_span_width(
     Heads that read candidates (of spans that nest or are linked) know no wider span; what a wider
     one costs grows with the width, so that single giants are left out, and never past ``WIDEST``.
     """
-    linked = {task.parent for task in tasks}
+    linked = {name for task in tasks for name in task.parents}
     names = [
         task.name
         for task in tasks

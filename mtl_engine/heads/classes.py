@@ -9,6 +9,7 @@ from mtl_engine.confidence import entropy_confidence, summed_entropy
 from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.interface import AxisNames, Head, JudgedItem, Reading, States, softmax
 from mtl_engine.heads.losses import cross_entropy
+from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.types import Answer, TaskSpec
 
 
@@ -32,7 +33,7 @@ class ClassHead(Head):
     def encode(self, n_tokens: int, answer: Answer) -> int:
         return self.label_number(answer)
 
-    def forward(self, states: States, parent: object = None) -> Tensor:  # (B, s)
+    def forward(self, states: States, *parents: object) -> Tensor:  # (B, s)
         logits: Tensor = self.linear(self.dropout(states.pooled))
         return logits
 
@@ -54,7 +55,7 @@ class ClassHead(Head):
         scores: Tensor,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         labels = self.task.labels

@@ -20,7 +20,7 @@ from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.encoders.pack import mean_by, within
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.kinds import KINDS, Judgement
-from mtl_engine.kinds.kind import Item
+from mtl_engine.kinds.kind import Item, ParentSpans
 from mtl_engine.types import Answer, TaskSpec
 
 AxisNames: TypeAlias = dict[str, tuple[list[str] | None, ...]]  # weight -> names along its axes
@@ -117,7 +117,7 @@ class Reading(ABC):
 
 @dataclass(frozen=True)
 class Parent:
-    """What a relations head is told of its parent task while it learns."""
+    """What a head is told of a parent task while it learns."""
 
     scores: Any
     targets: Sequence[Any]  # per sentence; None where the parent has no answer
@@ -142,18 +142,18 @@ class Head(nn.Module, ABC):
         """Return the answer as arrays; an answer that does not fit the task is an error."""
 
     @abstractmethod
-    def forward(self, states: States, parent: Any = None) -> Any:
-        """Return the scores of all sentences; ``parent`` holds the parent task's."""
+    def forward(self, states: States, *parents: Any) -> Any:
+        """Return the scores of all sentences; ``parents`` are those of the parent tasks."""
 
     @abstractmethod
     def losses(self, scores: Any, targets: Sequence[Any], smoothing: float) -> Tensor:
         """Return (B,) the loss of each sentence."""
 
     def training_losses(
-        self, states: States, targets: Sequence[Any], smoothing: float, parent: "Parent | None"
+        self, states: States, targets: Sequence[Any], smoothing: float, *parents: "Parent"
     ) -> Tensor:
         """Return (B,) the loss of each sentence, straight from the states."""
-        scores = self(states, None if parent is None else parent.scores)
+        scores = self(states, *(parent.scores for parent in parents))
         return self.losses(scores, targets, smoothing)
 
     @abstractmethod
@@ -175,12 +175,12 @@ class Head(nn.Module, ABC):
         scores: Any,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         """Return how likely each item of given answers is, and items that they seem to lack.
 
-        ``parents`` are the spans that relations link. A head that cannot tell says nothing.
+        ``parents`` are the spans of the parent tasks. A head that cannot tell says nothing.
         """
         return [[] for _ in answers]
 

@@ -10,6 +10,7 @@ from torch.nn import functional
 from mtl_engine.calibration import best_threshold
 from mtl_engine.devices import array_of, tensor_of
 from mtl_engine.heads.interface import AxisNames, Head, JudgedItem, Reading, States, softmax
+from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.types import Answer, TaskSpec
 
 FEWEST_TO_FIT = 10  # dev labels below which no threshold is fitted
@@ -40,7 +41,7 @@ class MultiClassHead(Head):
         target[[self.label_number(label) for label in answer]] = 1.0
         return target
 
-    def forward(self, states: States, parent: object = None) -> Tensor:  # (B, s)
+    def forward(self, states: States, *parents: object) -> Tensor:  # (B, s)
         logits: Tensor = self.linear(self.dropout(states.pooled))
         return logits
 
@@ -75,7 +76,7 @@ class MultiClassHead(Head):
         scores: Tensor,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         """Return a judgement of every label: given, or expected and not given."""

@@ -24,6 +24,7 @@ from mtl_engine.heads.interface import (
 from mtl_engine.heads.losses import null_cross_entropy
 from mtl_engine.heads.span_pairs import range_means
 from mtl_engine.heads.spans import checked_spans, judged_spans
+from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.types import Answer, TaskSpec
 
 NOTHING = 0  # column of "no span here"
@@ -68,7 +69,7 @@ class SpanHead(Head):
                 target[place] = number
         return target
 
-    def forward(self, states: States, parent: object = None) -> SpanScores:
+    def forward(self, states: States, *parents: object) -> SpanScores:
         spans = candidates(states.counts, self.max_width)
         vectors = self.spans(states.words, spans.first_row, spans.last_row)
         return SpanScores(states, spans, self.output(vectors))
@@ -96,7 +97,7 @@ class SpanHead(Head):
         scores: SpanScores,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         """Return a judgement of every span, from the distribution of its candidate."""
@@ -200,6 +201,12 @@ class SpanReading(Reading):
             self._sorted(start + np.flatnonzero(self.labels[start:end]))
             for start, end in zip(ends - self.spans.counts, ends, strict=True)
         ]
+
+    def is_answer(self) -> np.ndarray:
+        """Return (C,) which candidates are spans of the answers."""
+        found = np.zeros(len(self.labels), dtype=bool)
+        found[np.concatenate(self.chosen())] = True
+        return found
 
     def _sorted(self, chosen: np.ndarray) -> np.ndarray:
         if not self.task.is_nested:

@@ -42,7 +42,7 @@ class RegressionHead(Head):
         place = (answer - low) / (high - low) * (N_VALUES - 1)
         return np.maximum(0.0, 1.0 - np.abs(np.arange(N_VALUES) - place))
 
-    def forward(self, states: States, parent: object = None) -> Tensor:  # (B, N_VALUES)
+    def forward(self, states: States, *parents: object) -> Tensor:  # (B, N_VALUES)
         logits: Tensor = self.linear(self.dropout(states.pooled))
         return logits
 

@@ -19,6 +19,7 @@ class RelationScores:
 
     states: States
     parent: SpanScores
+    second_parent: SpanScores  # of the spans in which pairs end; with one parent, the same
     first: np.ndarray  # (P,) candidate
     second: np.ndarray  # (P,) candidate
     counts: np.ndarray  # (B,) pairs of each sentence
@@ -26,7 +27,7 @@ class RelationScores:
 
 
 class RelationReading(Reading):
-    """Links between spans of the parent's answer.
+    """Links between spans of the parents' answers.
 
     How sure a sentence is counts each pair by the probability that both its ends are spans: of the
     many pairs that are none nothing is asked.
@@ -38,7 +39,7 @@ class RelationReading(Reading):
         scores: RelationScores,
         rows: np.ndarray,
         labels: np.ndarray,
-        spans: SpanReading,
+        ends: tuple[SpanReading, SpanReading],
     ) -> None:
         """Read pairs from distributions ``rows`` at a temperature and from answers ``labels``."""
         self.task = task
@@ -46,7 +47,7 @@ class RelationReading(Reading):
         self.rows = rows  # (P, 1 + labels)
         self.plain = softmax(array_of(scores.logits))  # (P, 1 + labels) without a temperature
         self.labels = labels  # (P,) the answer to each pair; 0 = none
-        self.spans = spans
+        self.ends = ends  # what the parents answer where links begin, and where they end
 
     def probabilities(self) -> list[np.ndarray]:
         return split_by(self.rows, self.scores.counts)
@@ -78,16 +79,15 @@ class RelationReading(Reading):
         return split_by(at_least_one(doubt, first_word, counts.sum()), counts)
 
     def is_between_answers(self) -> np.ndarray:
-        """Return (P,) whether both ends of a pair are spans of the parent's answer."""
-        is_answer = np.zeros(len(self.scores.parent.spans.start), dtype=bool)
-        is_answer[np.concatenate(self.spans.chosen())] = True
-        both: np.ndarray = is_answer[self.scores.first] & is_answer[self.scores.second]
+        """Return (P,) whether both ends of a pair are spans of the parents' answers."""
+        first, second = (end.is_answer() for end in self.ends)
+        both: np.ndarray = first[self.scores.first] & second[self.scores.second]
         return both
 
     def _weights(self) -> np.ndarray:
         """Return (P,) the probability that both ends of a pair are spans."""
-        is_span = 1 - self.spans.rows[:, NOTHING]
-        weights: np.ndarray = is_span[self.scores.first] * is_span[self.scores.second]
+        first, second = (1 - end.rows[:, NOTHING] for end in self.ends)
+        weights: np.ndarray = first[self.scores.first] * second[self.scores.second]
         return weights
 
     def _by_sentence(self, per_pair: np.ndarray) -> np.ndarray:

@@ -1,13 +1,15 @@
-"""Relations: labelled links between the likeliest spans of the parent task.
+"""Relations: labelled links between the likeliest spans of one parent task, or of two.
 
 Kept are the ``max(1, min(floor(keep * words), spans))`` candidates with the lowest probability of
 being no span, and at most ``max_kept``; every ordered pair of two kept spans gets a label or none.
-An answer links only spans of the parent's answer. So the head learns what a pair of spans means,
+With two parents, the first span of a pair is kept by the first and the second by the second.
+An answer links only spans of the parents' answers. So the head learns what a pair of spans means,
 not once more what a span is: from all pairs of gold spans and a sample of others.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,12 +42,14 @@ from mtl_engine.heads.nested_spans import (
 from mtl_engine.heads.relation_spans import RelationReading, RelationScores
 from mtl_engine.heads.span_pairs import (
     N_DISTANCES,
+    all_pairs,
     between,
     distances,
     ordered_pairs,
     range_maxima,
     range_means,
 )
+from mtl_engine.kinds.kind import Ends, ParentSpans
 from mtl_engine.types import Answer, TaskSpec
 
 OTHERS_PER_GOLD = 1.0  # sampled pairs that are not of two gold spans, per pair that is
@@ -63,7 +67,8 @@ class RelationTarget:
 class RelationHead(Head):
     """A perceptron over pairs of spans, their product and the words between them.
 
-    It also sees what the parent takes the spans for.
+    It also sees what the parents take the spans for; labels that may not link these types are
+    never answered.
     """
 
     has_decision = True
@@ -71,7 +76,7 @@ class RelationHead(Head):
     def __init__(
         self,
         task: TaskSpec,
-        parent: TaskSpec,
+        parents: Sequence[TaskSpec],
         width: int,
         *,
         hidden: int,
@@ -81,10 +86,14 @@ class RelationHead(Head):
         dropout: float,
     ) -> None:
         super().__init__(task)
-        self.parent_task = parent
+        self.first_task, self.second_task = parents[0], parents[-1]
+        self.has_two = len(parents) > 1
         self.max_width, self.keep, self.max_kept = max_width, keep, max_kept
         self.spans = SpanVectors(width, hidden, max_width, dropout)
-        self.types = nn.Linear(1 + len(parent.labels), hidden, bias=False)
+        self.types = nn.Linear(1 + len(self.first_task.labels), hidden, bias=False)
+        if self.has_two:
+            self.second_types = nn.Linear(1 + len(self.second_task.labels), hidden, bias=False)
+        self.allowed = _allowed_types(task, self.first_task, self.second_task)
         self.first = nn.Linear(hidden, hidden)
         self.second = nn.Linear(hidden, hidden, bias=False)
         self.first_factor = nn.Linear(hidden, hidden)
@@ -100,11 +109,13 @@ class RelationHead(Head):
 
     def axis_names(self) -> AxisNames:
         names = ["", *self.task.labels]
-        types = ["", *self.parent_task.labels]
+        first, second = (["", *task.labels] for task in (self.first_task, self.second_task))
+        of_second: AxisNames = {"second_types.weight": (None, second)} if self.has_two else {}
         return {
             "output.weight": (names,),
             "output.bias": (names,),
-            "types.weight": (None, types),
+            "types.weight": (None, first),
+            **of_second,
         }
 
     def encode(self, n_tokens: int, answer: Answer) -> RelationTarget:
@@ -120,24 +131,23 @@ class RelationHead(Head):
                     )
             first = candidate_number(n_tokens, s1, e1, self.max_width)
             second = candidate_number(n_tokens, s2, e2, self.max_width)
-            if first is not None and second is not None and first != second:
+            if first is not None and second is not None and (self.has_two or first != second):
                 pairs.setdefault((first, second), number)
         return RelationTarget(pairs)
 
-    def forward(self, states: States, parent: SpanScores | None = None) -> RelationScores:
-        assert parent is not None, "the model always brings the parent's scores"
-        return self._pair_scores(states, parent, *ordered_pairs(self._kept(parent)))
+    def forward(self, states: States, *parents: SpanScores) -> RelationScores:
+        pairs = self._pairs_of([self._kept(parent) for parent in parents])
+        return self._pair_scores(states, parents, *pairs)
 
     def training_losses(
         self,
         states: States,
         targets: Sequence[RelationTarget],
         smoothing: float,
-        parent: Parent | None,
+        *parents: Parent,
     ) -> Tensor:
-        assert parent is not None, "the model always brings the parent's scores"
-        first, second = self._taught_pairs(targets, parent)
-        scores = self._pair_scores(states, parent.scores, first, second)
+        pairs = self._taught_pairs(targets, parents)
+        scores = self._pair_scores(states, [parent.scores for parent in parents], *pairs)
         return self.losses(scores, targets, smoothing)
 
     def losses(
@@ -153,10 +163,10 @@ class RelationHead(Head):
         self, scores: RelationScores, temperature: float = 1.0, *, is_greedy: bool = False
     ) -> Reading:
         logits = array_of(scores.logits)
-        labels = self._answering(logits).argmax(1)
-        rows = softmax(logits, temperature)
-        spans = SpanReading(self.parent_task, scores.parent)
-        return RelationReading(self.task, scores, rows, labels, spans)
+        ends = self._read_ends(scores)
+        is_allowed = self._allowed(ends[0].labels[scores.first], ends[1].labels[scores.second])
+        labels = self._answering(logits, is_allowed).argmax(1)
+        return RelationReading(self.task, scores, softmax(logits, temperature), labels, ends)
 
     def fit_decision(self, dev: Iterable[tuple[RelationScores, Sequence[RelationTarget]]]) -> None:
         """Set the null offset with which the answers to the dev sentences have the best F1."""
@@ -165,9 +175,11 @@ class RelationHead(Head):
             sentence = np.repeat(np.arange(len(scores.counts)), scores.counts)
             gold = self._gold(scores, targets, sentence)
             logits = array_of(scores.logits)
-            labels = 1 + logits[:, 1:].argmax(1)
-            spans = SpanReading(self.parent_task, scores.parent)
-            asked = RelationReading(self.task, scores, logits, labels, spans).is_between_answers()
+            ends = self._read_ends(scores)
+            is_allowed = self._allowed(ends[0].labels[scores.first], ends[1].labels[scores.second])
+            labels = 1 + np.where(is_allowed, logits, -np.inf)[:, 1:].argmax(1)
+            asked = RelationReading(self.task, scores, logits, labels, ends).is_between_answers()
+            asked &= is_allowed[:, 1:].any(1)
             best = np.take_along_axis(logits, labels[:, None], axis=1)[:, 0]
             margins.append((best - logits[:, NOTHING])[asked])
             hits.append((labels == gold)[asked])
@@ -197,26 +209,24 @@ class RelationHead(Head):
         scores: RelationScores,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         """Return a judgement of every link, and of expected ones between the given spans."""
-        counts, spans = scores.states.counts, scores.parent.spans
-        starts = starts_of(spans.counts)
+        spans = scores.parent.spans
         places: dict[int, tuple[int, int]] = {}
-        taught = []
-        for row, n in enumerate(counts.tolist()):
-            given = [tuple(span[:2]) for span in (parents[row] if parents else ())]
-            given += [link[k : k + 2] for link in map(tuple, answers[row]) for k in (0, 2)]
-            own = {candidate_number(n, s, e, self.max_width): (s, e) for s, e in given}
-            own.pop(None, None)
-            places |= {int(starts[row]) + int(c): place for c, place in own.items()}  # type: ignore[arg-type]
-            numbers = sorted(int(c) for c in own)  # type: ignore[arg-type]
-            taught.append(starts[row] + np.array(numbers, dtype=np.int64))
-        pairs = self._pair_scores(scores.states, scores.parent, *ordered_pairs(taught))
+        sides = (0, 1) if self.has_two else (0,)
+        types = [self._given_types(scores, answers, parents, side, places) for side in (0, 1)]
+        kept = [self._numbers(scores, types[side]) for side in sides]
+        both = [scores.parent, scores.second_parent][: len(sides)]
+        pairs = self._pair_scores(scores.states, both, *self._pairs_of(kept))
         logits = array_of(pairs.logits)
         rows = softmax(logits, temperature)
-        expected = self._answering(logits).argmax(1)
+        labels = [
+            np.array([of_side.get(int(end), NOTHING) for end in ends], dtype=np.int64)
+            for of_side, ends in zip(types, (pairs.first, pairs.second), strict=True)
+        ]
+        expected = self._answering(logits, self._allowed(*labels)).argmax(1)
         found: list[list[JudgedItem]] = [[] for _ in answers]
         links = [{tuple(link[:4]): link[4] for link in answer} for answer in answers]
         names = (None, *self.task.labels)
@@ -247,25 +257,78 @@ class RelationHead(Head):
         asked = reading.is_between_answers()
         return [array_of(scores.logits)[asked]], [self._gold(scores, targets, sentence)[asked]]
 
-    def _answering(self, logits: np.ndarray) -> np.ndarray:
-        shifted = logits.copy()
+    def _given_types(
+        self,
+        scores: RelationScores,
+        answers: Sequence[Answer],
+        parents: Sequence[ParentSpans | None] | None,
+        side: int,
+        places: dict[int, tuple[int, int]],
+    ) -> dict[int, int]:
+        """Return candidate -> type of the given spans at one side of links; fills in ``places``."""
+        index = {
+            label: 1 + number
+            for number, label in enumerate((self.first_task, self.second_task)[side].labels)
+        }
+        found: dict[int, int] = {}
+        starts = starts_of(scores.parent.spans.counts).tolist()
+        for row, n in enumerate(scores.states.counts.tolist()):
+            both: Any = (parents[row] or ()) if parents else ()
+            spans = both[side] if isinstance(both, Ends) else both
+            ends = (2 * side,) if self.has_two else (0, 2)
+            given = [(*link[k : k + 2], NOTHING) for link in answers[row] for k in ends]
+            given += [(start, end, index.get(label, NOTHING)) for start, end, *_, label in spans]
+            for start, end, label in given:
+                number = candidate_number(n, start, end, self.max_width)
+                if number is not None:
+                    found[starts[row] + number] = label
+                    places[starts[row] + number] = (start, end)
+        return found
+
+    def _numbers(self, scores: RelationScores, among: Mapping[int, int]) -> list[np.ndarray]:
+        """Return candidates by sentence, ascending."""
+        numbers = np.array(sorted(among), dtype=np.int64)
+        starts = starts_of(scores.parent.spans.counts)
+        return np.split(numbers, np.searchsorted(numbers, starts[1:]))
+
+    def _read_ends(self, scores: RelationScores) -> tuple[SpanReading, SpanReading]:
+        first = SpanReading(self.first_task, scores.parent)
+        return first, SpanReading(self.second_task, scores.second_parent) if self.has_two else first
+
+    def _answering(self, logits: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:
+        shifted = np.where(is_allowed, logits, -np.inf)
         shifted[:, NOTHING] += float(self.null_offset)
         return shifted
 
+    def _allowed(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return (P, 1 + labels) which labels may link spans of these types; 0 = no type."""
+        found: np.ndarray = self.allowed[:, first, second].T
+        return found
+
+    def _pairs_of(self, kept: Sequence[list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return first and second (P,) of the pairs of kept spans, ascending."""
+        return all_pairs(*kept) if self.has_two else ordered_pairs(kept[0])
+
     def _taught_pairs(
-        self, targets: Sequence[RelationTarget], parent: Parent
+        self, targets: Sequence[RelationTarget], parents: Sequence[Parent]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return first and second (P,) of the pairs to learn from, ascending."""
-        starts = starts_of(parent.scores.spans.counts)
+        starts = starts_of(parents[0].scores.spans.counts)
+        all_kept = [self._kept(parent.scores) for parent in parents]
         pairs = []
-        for number, kept in enumerate(self._kept(parent.scores)):
-            target, gold = targets[number], parent.targets[number]
-            linked = np.array([*sum(target.pairs, ())], dtype=np.int64)
-            marked = np.flatnonzero(gold) if gold is not None else linked
-            taught = starts[number] + np.union1d(linked, marked)
-            of_gold = np.stack(ordered_pairs([taught]))  # (2, G)
-            others = np.stack(ordered_pairs([np.union1d(kept, taught)]))
-            others = others[:, ~np.isin(others, taught).all(0)]
+        for number, target in enumerate(targets):
+            taught, near = [], []
+            for side, parent in enumerate(parents):
+                gold, kept = parent.targets[number], all_kept[side][number]
+                ends = [pair[side : side + 1] if self.has_two else pair for pair in target.pairs]
+                linked = np.array([*sum(ends, ())], dtype=np.int64)
+                marked = np.flatnonzero(gold) if gold is not None else linked
+                taught.append(starts[number] + np.union1d(linked, marked))
+                near.append(np.union1d(kept, taught[-1]))
+            of_gold = np.stack(self._pairs_of([[spans] for spans in taught]))  # (2, G)
+            others = np.stack(self._pairs_of([[spans] for spans in near]))
+            is_gold = np.isin(others[0], taught[0]) & np.isin(others[1], taught[-1])
+            others = others[:, ~is_gold]
             n = max(FEWEST_OTHERS, round(OTHERS_PER_GOLD * of_gold.shape[1]))
             drawn = array_of(torch.randperm(others.shape[1], device="cpu"))[:n]
             pairs += [of_gold, others[:, drawn]]
@@ -286,22 +349,25 @@ class RelationHead(Head):
         return kept
 
     def _pair_scores(
-        self, states: States, parent: SpanScores, first: np.ndarray, second: np.ndarray
+        self, states: States, parents: Sequence[SpanScores], first: np.ndarray, second: np.ndarray
     ) -> RelationScores:
         used = np.union1d(first, second)
-        place = np.zeros(len(parent.spans.start), dtype=np.int64)
+        spans = parents[0].spans  # with two parents, both have the same candidates
+        place = np.zeros(len(spans.start), dtype=np.int64)
         place[used] = np.arange(len(used))
-        spans = parent.spans
         vectors = self.spans(states.words, spans.first_row[used], spans.last_row[used])
-        types = parent.logits.detach().softmax(-1)[tensor_of(used, states.words)]
-        vectors = vectors + self.types(types)
+        row = tensor_of(used, states.words)
+        firsts = vectors + self.types(parents[0].logits.detach().softmax(-1)[row])
+        seconds = firsts
+        if self.has_two:
+            seconds = vectors + self.second_types(parents[1].logits.detach().softmax(-1)[row])
         one, other = tensor_of(place[first], vectors), tensor_of(place[second], vectors)
         low, high = between(spans, first, second)
         hidden = (
-            self.first(vectors)[one]
-            + self.second(vectors)[other]
-            + torch.tanh(self.first_factor(vectors))[one]
-            * torch.tanh(self.second_factor(vectors))[other]
+            self.first(firsts)[one]
+            + self.second(seconds)[other]
+            + torch.tanh(self.first_factor(firsts))[one]
+            * torch.tanh(self.second_factor(seconds))[other]
             + self.distance(tensor_of(distances(spans.start, first, second), vectors))
             + range_maxima(self.between_most(states.words), low, high)
         )
@@ -310,7 +376,8 @@ class RelationHead(Head):
             hidden = hidden + range_means(states.words @ mean_weight.T, low, high)
         return RelationScores(
             states=states,
-            parent=parent,
+            parent=parents[0],
+            second_parent=parents[-1],
             first=first,
             second=second,
             counts=np.bincount(spans.sentence[first], minlength=len(states.counts)),
@@ -331,3 +398,17 @@ class RelationHead(Head):
                 if found < len(codes) and codes[found] == code:
                     gold[found] = label
         return gold
+
+
+def _allowed_types(task: TaskSpec, first: TaskSpec, second: TaskSpec) -> np.ndarray:
+    """Return (1 + labels, 1 + types, 1 + types) which label may link which; 0 = none, no type.
+
+    Of spans without a type nothing is known, so that any label may link them.
+    """
+    allowed = np.ones((1 + len(task.labels), 1 + len(first.labels), 1 + len(second.labels)), bool)
+    for number, label in enumerate(task.labels, start=1):
+        pairs = {tuple(pair) for pair in task.pairs.get(label) or ()}
+        if pairs:
+            rows = [[(a, b) in pairs for b in second.labels] for a in first.labels]
+            allowed[number, 1:, 1:] = np.array(rows, bool).reshape(-1, len(second.labels))
+    return allowed

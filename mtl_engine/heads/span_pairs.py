@@ -62,3 +62,12 @@ def ordered_pairs(kept: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         firsts.append(first[is_other])
         seconds.append(second[is_other])
     return np.concatenate(firsts), np.concatenate(seconds)
+
+
+def all_pairs(firsts: list[np.ndarray], seconds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return first and second (P,) of all pairs of a sentence's two lists of spans, ascending."""
+    pairs = list(zip(firsts, seconds, strict=True))
+    return (
+        np.concatenate([np.repeat(first, len(second)) for first, second in pairs]),
+        np.concatenate([np.tile(second, len(first)) for first, second in pairs]),
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from mtl_engine.errors import EngineError
 from mtl_engine.heads.interface import JudgedItem, Reading
 from mtl_engine.heads.tags import TagHead, TagReading, TagScores
+from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.metrics import read_chunks
 from mtl_engine.metrics.chunks import Chunk
 from mtl_engine.types import Answer
@@ -43,7 +44,7 @@ class FlatSpanHead(TagHead):
         scores: TagScores,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         """Return a judgement of every span; it is as likely as the least likely of its tags.

@@ -18,6 +18,7 @@ from mtl_engine.heads.interface import (
     split_by,
 )
 from mtl_engine.heads.losses import cross_entropy
+from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.types import Answer, TaskSpec
 
 
@@ -66,7 +67,7 @@ class TagHead(Head):
             numbers = [self.label_number(label) for label in answer]
         return np.array(numbers, dtype=np.int64)
 
-    def forward(self, states: States, parent: object = None) -> TagScores:
+    def forward(self, states: States, *parents: object) -> TagScores:
         return TagScores(states, self.linear(self.dropout(states.words)))
 
     def losses(self, scores: TagScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
@@ -93,7 +94,7 @@ class TagHead(Head):
         scores: TagScores,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         reading = self.read(scores, temperature)

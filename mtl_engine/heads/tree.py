@@ -21,6 +21,7 @@ from mtl_engine.heads.interface import (
     split_by,
 )
 from mtl_engine.heads.losses import cross_entropy, masked_cross_entropy
+from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.spanning_tree import are_trees, best_heads
 from mtl_engine.types import Answer, TaskSpec
 
@@ -80,7 +81,7 @@ class TreeHead(Head):
         labels = [self.label_number(label) for _, label in answer]
         return TreeTarget(np.array(heads, dtype=np.int64), np.array(labels, dtype=np.int64))
 
-    def forward(self, states: States, parent: object = None) -> TreeScores:
+    def forward(self, states: States, *parents: object) -> TreeScores:
         words, is_word = lay_out(states.words, states.counts)  # (B, T, h)
         nodes = torch.cat([self.root.expand(len(words), 1, -1), words], dim=1)
         dependents = _with_one(self.arc_dependent(words))
@@ -132,7 +133,7 @@ class TreeHead(Head):
         scores: TreeScores,
         answers: Sequence[Answer],
         *,
-        parents: Sequence[Answer] | None = None,
+        parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
         """Return a judgement of every arc: its head, and its label at that head."""

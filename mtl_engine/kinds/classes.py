@@ -7,7 +7,16 @@ import numpy as np
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import covered_text, label_problems
-from mtl_engine.kinds.kind import KINDS, Answer, Floats, Item, Kind, Spans, TaskSpec, plurality
+from mtl_engine.kinds.kind import (
+    KINDS,
+    Answer,
+    Floats,
+    Item,
+    Kind,
+    ParentSpans,
+    TaskSpec,
+    plurality,
+)
 from mtl_engine.metrics.accuracy import accuracy
 
 if TYPE_CHECKING:
@@ -36,7 +45,7 @@ class ClassesKind(Kind):
     prior_seconds = (1.5, 0.5)
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if type(answer) is str and answer and (task.is_open or answer in task.label_set):
             return []

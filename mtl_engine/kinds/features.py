@@ -13,7 +13,7 @@ from typing import Any
 
 from mtl_engine.errors import EngineError, Problem
 from mtl_engine.kinds.checks import size_of
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Spans, TaskSpec, plurality
+from mtl_engine.kinds.kind import KINDS, Answer, Item, ParentSpans, TaskSpec, plurality
 from mtl_engine.kinds.tags import TagsKind
 from mtl_engine.metrics.counts import Counts, total
 from mtl_engine.metrics.tables import counts_by_label
@@ -50,7 +50,7 @@ class FeaturesKind(TagsKind):
             )
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if not isinstance(answer, list) or len(answer) != len(tokens):
             message = (

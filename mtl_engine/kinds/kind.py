@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,16 @@ Floats: TypeAlias = NDArray[np.float64]
 Spans: TypeAlias = Sequence[Sequence[Any]]  # [start, end, label] of a parent's answer
 
 
+class Ends(NamedTuple):
+    """The spans of two parents: where links begin, and where they end."""
+
+    first: Spans
+    second: Spans
+
+
+ParentSpans: TypeAlias = Spans | Ends  # of one parent, or of two
+
+
 @dataclass(frozen=True)
 class TaskSpec:
     """A task: its kind, its labels in a fixed order, and what its answers may look like."""
@@ -43,11 +53,12 @@ class TaskSpec:
     kind: str
     labels: tuple[str, ...] = ()
     parent: str | None = None  # the task whose items this one links
+    second_parent: str | None = None  # the task in whose items links end; None = the parent
     is_document: bool = False  # answered once per document, with all of its words
     is_nested: bool = False  # spans may overlap
     is_open: bool = False  # labels that are not listed are welcome
     pairs: Mapping[str, Collection[Sequence[str]]] = field(default_factory=dict, hash=False)
-    """Label -> the (from, to) labels of the parent that it may link; absent = any."""
+    """Label -> the (from, to) labels of the parents that it may link; absent = any."""
     id: int = 0  # of the row that the task came from, 0 = none
     title: str = ""  # what people read instead of the name
     is_hidden: bool = False  # no longer asked, trained or exported; its answers are kept
@@ -69,8 +80,20 @@ class TaskSpec:
         """The layer of a file that carries the task's answers."""
         return KINDS[self.kind].layer
 
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The tasks whose items this one links, first that in which links begin; each once."""
+        return tuple(name for name in (self.parent, self.second_parent) if name is not None)
+
+    def spans_among(self, answers: Mapping[str, Any]) -> "ParentSpans | None":
+        """Return the spans that an answer may link, given those to other tasks; None = missing."""
+        found: list[Any] = [answers.get(name) for name in self.parents]
+        if not found or any(spans is None for spans in found):
+            return None
+        return Ends(*found) if len(found) > 1 else found[0]
+
     def check(
-        self, answer: Any, tokens: Sequence[str], parent_spans: Spans | None = None
+        self, answer: Any, tokens: Sequence[str], parent_spans: "ParentSpans | None" = None
     ) -> list[Problem]:
         """Return what is wrong with an answer to this task; an empty list means that it fits."""
         return KINDS[self.kind].problems(self, answer, tokens, parent_spans)
@@ -130,7 +153,7 @@ class Kind(ABC):
 
     unit: ClassVar[Literal["sentence", "token", "item"]]
     """What gets a label: the sentence, every token, or any number of items in the sentence."""
-    labels_on: ClassVar[Literal["sentence", "words", "arcs", "links"]]  # where labels are drawn
+    labels_on: ClassVar[Literal["sentence", "words", "arcs", "links", "marks"]]  # where they stand
     has_rows: ClassVar[bool] = True  # entries are lists that end with the label, else labels
     marks_spans: ClassVar[bool] = False  # answers are [start, end, label] rows
     token_attribute: ClassVar[str] = ""  # of spaCy's tokens that holds a word's entry
@@ -139,6 +162,7 @@ class Kind(ABC):
     may_nest: ClassVar[bool] = False
     may_be_of_document: ClassVar[bool] = False  # can be asked of a whole document
     parent_kind: ClassVar[str | None] = None  # of the task whose items are linked
+    may_have_two_parents: ClassVar[bool] = False  # links may end in the items of another task
     needs_all_layers: ClassVar[bool] = False  # whether freezing an encoder's lower layers costs
     is_ordinal: ClassVar[bool] = False  # the labels have an order that means something
     is_open_when_empty: ClassVar[bool] = False  # without labels, the data brings them
@@ -159,7 +183,7 @@ class Kind(ABC):
         tokens: Sequence[str],
         labels: Iterable[str] = (),
         *,
-        parent_spans: Spans | None = None,
+        parent_spans: ParentSpans | None = None,
         **options: Any,
     ) -> list[Problem]:
         """Return everything that is wrong with an answer, each with the path of its place.
@@ -173,7 +197,7 @@ class Kind(ABC):
 
     @abstractmethod
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         """Return everything that is wrong with an answer to a task; cheap if that is nothing."""
 
@@ -212,6 +236,10 @@ class Kind(ABC):
     def labels_of(self, answer: Answer) -> list[str]:
         """Return every label in an answer, as often as it is there."""
         return [part for item in self.items(answer) for part in self.parts(item[-1])]
+
+    def learnable(self, answer: Answer) -> Answer:
+        """Return the part of an answer that a head can learn."""
+        return answer
 
     @abstractmethod
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
@@ -259,7 +287,7 @@ class Kind(ABC):
         answers: Sequence[Answer],
         weights: Sequence[float] | None = None,
         *,
-        parent_spans: Spans | None = None,
+        parent_spans: ParentSpans | None = None,
     ) -> Answer:
         """Return what weighted people say together: a vote on every item, none is invented.
 
@@ -278,7 +306,7 @@ class Kind(ABC):
     def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
         """Return the weighted vote of two or more answers that are not all equal."""
 
-    def _only_linking(self, answer: Answer, parent_spans: Spans) -> Answer:
+    def _only_linking(self, answer: Answer, parent_spans: ParentSpans) -> Answer:
         return answer
 
     # what it says of tokens
@@ -422,6 +450,15 @@ class Kind(ABC):
             raise EngineError(
                 f"Task '{task.name}' of kind {self.name} has the parent '{task.parent}'; this "
                 "kind links nothing, leave the parent out."
+            )
+        if task.second_parent is not None and not self.may_have_two_parents:
+            raise EngineError(
+                f"Task '{task.name}' of kind {self.name} has the second parent "
+                f"'{task.second_parent}'; this kind has one at most, leave it out."
+            )
+        if task.second_parent is not None and task.second_parent == task.parent:
+            raise EngineError(
+                f"Task '{task.name}' has the parent '{task.parent}' twice; leave the second out."
             )
         if task.is_document and not self.may_be_of_document:
             raise EngineError(

@@ -14,7 +14,7 @@ from typing import Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import size_of
-from mtl_engine.kinds.kind import KINDS, Answer, Spans, TaskSpec
+from mtl_engine.kinds.kind import KINDS, Answer, ParentSpans, TaskSpec
 from mtl_engine.kinds.tags import TagsKind
 
 LONGEST = 200  # characters of a lemma
@@ -40,7 +40,7 @@ class LemmasKind(TagsKind):
     prior_seconds = (1.0, 1.5)
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if not isinstance(answer, list) or len(answer) != len(tokens):
             message = (

@@ -13,7 +13,7 @@ from mtl_engine.kinds.kind import (
     Floats,
     Item,
     Kind,
-    Spans,
+    ParentSpans,
     TaskSpec,
     majority,
 )
@@ -47,7 +47,7 @@ class MultiClassesKind(Kind):
     prior_seconds = (1.5, 0.7)
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if not isinstance(answer, list):
             return [Problem("", f"A multiclasses answer is a list of labels, not {answer!r}.")]

@@ -12,7 +12,7 @@ from mtl_engine.kinds.kind import (
     Item,
     Judgement,
     Kind,
-    Spans,
+    ParentSpans,
     TaskSpec,
     weighted_median,
 )
@@ -45,7 +45,7 @@ class RegressionKind(Kind):
             raise EngineError(f"Task '{task.name}' has low {task.low}, not below {task.high}.")
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         is_number = isinstance(answer, int | float) and not isinstance(answer, bool)
         if is_number and task.low <= answer <= task.high:

@@ -1,4 +1,4 @@
-"""Relations: labelled, directed links between spans of a parent task."""
+"""Relations: labelled, directed links between spans of one parent task, or of two."""
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import covered_text, is_row, label_problems
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, Spans, TaskSpec, majority
+from mtl_engine.kinds.kind import (
+    KINDS,
+    Answer,
+    Ends,
+    Item,
+    Kind,
+    ParentSpans,
+    Spans,
+    TaskSpec,
+    majority,
+)
 from mtl_engine.metrics.relations import relation_f1
 
 if TYPE_CHECKING:
@@ -18,17 +28,21 @@ RELATION = [int, int, int, int, str]
 
 
 class RelationsKind(Kind):
-    """[s1, e1, s2, e2, label]: from the first span to the second, each a span of the parent."""
+    """[s1, e1, s2, e2, label]: from the first span to the second, each a span of the parent.
+
+    With two parents, links begin in spans of the first and end in spans of the second.
+    """
 
     name = "relations"
     title = "Relations: links between spans"
-    summary = "Labelled, directed links between the spans of another task: who works for whom."
-    shape = "[[s1, e1, s2, e2, label], ...] between spans of the parent task"
+    summary = "Labelled, directed links between the spans of one or two tasks: who works for whom."
+    shape = "[[s1, e1, s2, e2, label], ...] between spans of the parent tasks"
     position = 6
     unit = "item"
     labels_on = "links"
     layer = "relations"
     parent_kind = "spans"
+    may_have_two_parents = True
     is_open_when_empty = True
     key_alphabet = string.ascii_uppercase
     reserved_keys = frozenset("r")
@@ -37,7 +51,7 @@ class RelationsKind(Kind):
     prior_seconds = (1.5, 4.0)
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if not isinstance(answer, list):
             message = f"A relations answer is a list of [s1, e1, s2, e2, label], not {answer!r}."
@@ -47,9 +61,7 @@ class RelationsKind(Kind):
         if parent_spans is None:
             message = "Relations need the spans they link: answer the spans task as well."
             return [Problem("", message)]
-        types: dict[tuple[int, int], set[str]] = {}
-        for start, end, label in parent_spans:
-            types.setdefault((start, end), set()).add(label)
+        types = tuple(map(_types, _ends(parent_spans)))
         problems: list[Problem] = []
         seen = set()
         for i, relation in enumerate(answer):
@@ -88,9 +100,11 @@ class RelationsKind(Kind):
     def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
         return self.answer_of(majority([self.items(a) for a in answers], weights), 0)
 
-    def _only_linking(self, answer: Answer, parent_spans: Spans) -> Answer:
-        places = {(start, end) for start, end, _ in parent_spans}
-        return [link for link in answer if {(link[0], link[1]), (link[2], link[3])} <= places]
+    def _only_linking(self, answer: Answer, parent_spans: ParentSpans) -> Answer:
+        firsts, seconds = map(_types, _ends(parent_spans))
+        return [
+            link for link in answer if tuple(link[:2]) in firsts and tuple(link[2:4]) in seconds
+        ]
 
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         """Return per word the links that begin there: labels, and how far on they end."""
@@ -110,7 +124,7 @@ class RelationsKind(Kind):
 
         return RelationHead(
             task,
-            next(other for other in tasks if other.name == task.parent),
+            [next(other for other in tasks if other.name == name) for name in task.parents],
             width,
             hidden=config.pair_width,
             max_width=config.max_span_width,
@@ -139,6 +153,18 @@ class RelationsKind(Kind):
 KINDS.register(RelationsKind())
 
 
+def _ends(parent_spans: ParentSpans) -> Ends:
+    return parent_spans if isinstance(parent_spans, Ends) else Ends(parent_spans, parent_spans)
+
+
+def _types(spans: Spans) -> dict[tuple[int, int], set[str]]:
+    """Return the labels of the spans at each place."""
+    types: dict[tuple[int, int], set[str]] = {}
+    for start, end, *_, label in spans:
+        types.setdefault((start, end), set()).add(label)
+    return types
+
+
 def _meet(a: Sequence[Any], b: Sequence[Any]) -> bool:
     is_first = a[0] < b[1] and b[0] < a[1]
     return bool(a[4] == b[4] and is_first and a[2] < b[3] and b[2] < a[3])
@@ -148,23 +174,24 @@ def _link_problems(
     task: TaskSpec,
     link: Sequence[Any],
     path: str,
-    types: Mapping[tuple[int, int], set[str]],
+    types: Sequence[Mapping[tuple[int, int], set[str]]],
     tokens: Sequence[str],
 ) -> list[Problem]:
     source, target, label = (link[0], link[1]), (link[2], link[3]), link[4]
     problems = []
-    for span in (source, target):
-        if span not in types:
+    for span, there, parent in zip((source, target), types, (0, -1), strict=True):
+        if span not in there:
             text = covered_text(tokens, *span)
-            message = f"Tokens {span[0]} to {span[1]} ('{text}') are no span of the answer."
+            of = f"of {task.parents[parent]}" if task.second_parent else "of the answer"
+            message = f"Tokens {span[0]} to {span[1]} ('{text}') are no span {of}."
             problems.append(Problem(path, message))
     words = f"{covered_text(tokens, *source)} -> {covered_text(tokens, *target)}"
-    if source == target:
+    if source == target and not task.second_parent:
         problems.append(Problem(path, f"{label} links '{words}' with itself."))
     problems += label_problems(task, label, path, words)
     allowed = task.pairs.get(label)
     if not problems and allowed:
-        pairs = {(a, b) for a in types[source] for b in types[target]}
+        pairs = {(a, b) for a in types[0][source] for b in types[1][target]}
         if not pairs & {tuple(pair) for pair in allowed}:
             names = "; ".join(f"{a} to {b}" for a, b in sorted(map(tuple, allowed)))
             problems.append(Problem(path, f"{label} on '{words}' may link only {names}."))

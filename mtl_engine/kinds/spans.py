@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import are_labels, covered_text, is_row, label_problems
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, Spans, TaskSpec, majority
+from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, ParentSpans, TaskSpec, majority
 from mtl_engine.metrics.accuracy import accuracy
 from mtl_engine.metrics.chunks import write_tags
 from mtl_engine.metrics.spans import span_answer_f1
@@ -21,12 +21,16 @@ OUTSIDE = "O"
 
 
 class SpansKind(Kind):
-    """[start, end, label] in tokens from 0, end exclusive."""
+    """[start, end, label] in tokens from 0, end exclusive.
+
+    A span in several pieces has the start and end of each, in order and with words between them:
+    [start, end, start, end, label]. Models do not learn it; links name it by its first piece.
+    """
 
     name = "spans"
     title = "Spans: mark words, as names or slots"
     summary = "People mark stretches of words and give each a label: names, slots, terms."
-    shape = "[[start, end, label], ...]: token numbers from 0, end exclusive"
+    shape = "[[start, end, label], ...]: token numbers from 0, end exclusive; of more pieces more"
     position = 1
     unit = "item"
     labels_on = "words"
@@ -39,7 +43,7 @@ class SpansKind(Kind):
     prior_seconds = (1.0, 3.0)
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if not isinstance(answer, list):
             return [
@@ -48,20 +52,17 @@ class SpansKind(Kind):
         if _are_plainly_right(task, answer, len(tokens)):
             return []
         problems: list[Problem] = []
-        good: list[tuple[int, int, str, int]] = []
+        good: list[tuple[Sequence[Any], int]] = []
         for i, span in enumerate(answer):
-            if not is_row(span, SPAN):
+            if not _is_span(span):
                 problems.append(Problem(f"{i}", f"{span!r} is not [start, end, label]."))
                 continue
-            start, end, label = span
-            if not 0 <= start < end <= len(tokens):
-                message = (
-                    f"Tokens {start} to {end} do not lie in a sentence of {len(tokens)} tokens."
-                )
+            message = _place_problem(span, len(tokens))
+            if message:
                 problems.append(Problem(f"{i}", message))
                 continue
-            problems += label_problems(task, label, f"{i}", covered_text(tokens, start, end))
-            good.append((start, end, label, i))
+            problems += label_problems(task, span[-1], f"{i}", span_text(tokens, span))
+            good.append((span, i))
         return problems + _overlap_problems(task, good, tokens)
 
     def blank(self, n_tokens: int) -> Answer:
@@ -84,6 +85,10 @@ class SpansKind(Kind):
     def labels_of(self, answer: Answer) -> list[str]:
         return [span[-1] for span in answer]
 
+    def learnable(self, answer: Answer) -> Answer:
+        """Return the spans of one piece."""
+        return [span for span in answer if len(span) == len(SPAN)]
+
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
         renamed = [(*span[:-1], mapping.get(span[-1], span[-1])) for span in answer]
         return self.answer_of(renamed, 0)
@@ -94,16 +99,17 @@ class SpansKind(Kind):
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         """Return the BIO tag of every token; of overlapping spans all tags at once, in order."""
         marks: list[list[str]] = [[] for _ in range(n_tokens)]
-        for start, end, label in answer:
-            for i in range(start, end):
-                marks[i].append(f"B-{label}" if i == start else f"I-{label}")
+        for span in answer:
+            for i in words_of(span):
+                marks[i].append(f"B-{span[-1]}" if i == span[0] else f"I-{span[-1]}")
         return ["+".join(sorted(mark)) or OUTSIDE for mark in marks]
 
     def label_sequence(self, answer: Answer, n_tokens: int) -> list[str]:
         """Return a label per token, "O" outside of all spans; of overlapping ones the last."""
         labels = [OUTSIDE] * n_tokens
-        for start, end, label in answer:
-            labels[start:end] = [label] * (end - start)
+        for span in answer:
+            for i in words_of(span):
+                labels[i] = span[-1]
         return labels
 
     def place_of(self, entry: int, answer: Answer) -> int | None:
@@ -142,7 +148,8 @@ class SpansKind(Kind):
         """Return the share of tokens with the right BIO tag."""
         if not n_tokens:
             return 1.0
-        return accuracy([write_tags(gold, n_tokens)], [write_tags(predicted, n_tokens)])
+        tags = [write_tags(self.learnable(answer), n_tokens) for answer in (gold, predicted)]
+        return accuracy(tags[:1], tags[1:])
 
     def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
         """Return the counts; partly equal are spans of the same label that share a word."""
@@ -155,18 +162,57 @@ class SpansKind(Kind):
 
 def _is_flat(task: TaskSpec, tasks: Sequence[TaskSpec]) -> bool:
     """Return whether BIO tags can say the answers: spans neither nest nor are linked."""
-    return not task.is_nested and all(other.parent != task.name for other in tasks)
+    return not task.is_nested and all(task.name not in other.parents for other in tasks)
 
 
 KINDS.register(SpansKind())
 
 
-def _order(span: Sequence[Any]) -> tuple[int, int, str]:
-    return (span[0], -span[1], span[2])
+def pieces_of(span: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the start and end of each piece of a span."""
+    return list(zip(span[:-1:2], span[1:-1:2], strict=True))
+
+
+def words_of(span: Sequence[Any]) -> list[int]:
+    """Return the words of a span, of all its pieces."""
+    return [word for start, end in pieces_of(span) for word in range(start, end)]
+
+
+def span_text(tokens: Sequence[str], span: Sequence[Any]) -> str:
+    """Return the text of a span, with dots between its pieces."""
+    return " ... ".join(covered_text(tokens, *piece) for piece in pieces_of(span))
+
+
+def _order(span: Sequence[Any]) -> tuple[int, int, str, tuple[int, ...]]:
+    return (span[0], -span[1], span[-1], tuple(span[2:-1]))
 
 
 def _meet(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    return bool(a[2] == b[2] and a[0] < b[1] and b[0] < a[1])
+    return bool(a[-1] == b[-1] and _share_words(a, b))
+
+
+def _share_words(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    pieces = pieces_of(b)
+    return any(s < end and start < e for s, e in pieces_of(a) for start, end in pieces)
+
+
+def _is_span(row: Any) -> bool:
+    n_places = len(row) - 1 if isinstance(row, list | tuple) else 0
+    return n_places > 0 and n_places % 2 == 0 and is_row(row, [int] * n_places + [str])
+
+
+def _place_problem(span: Sequence[Any], m: int) -> str:
+    before = -1
+    for start, end in pieces_of(span):
+        if not 0 <= start < end <= m:
+            return f"Tokens {start} to {end} do not lie in a sentence of {m} tokens."
+        if start <= before:
+            return (
+                f"The pieces of {list(span)!r} are not in order with words between them; join "
+                "those that touch."
+            )
+        before = end
+    return ""
 
 
 def _are_plainly_right(task: TaskSpec, answer: Sequence[Any], m: int) -> bool:
@@ -188,24 +234,23 @@ def _are_plainly_right(task: TaskSpec, answer: Sequence[Any], m: int) -> bool:
 
 
 def _overlap_problems(
-    task: TaskSpec, spans: list[tuple[int, int, str, int]], tokens: Sequence[str]
+    task: TaskSpec, spans: list[tuple[Sequence[Any], int]], tokens: Sequence[str]
 ) -> list[Problem]:
     problems = []
-    seen: set[tuple[int, int, str]] = set()
-    furthest: tuple[int, int, str, int] | None = None
-    for span in sorted(spans):
-        start, end, label, i = span
-        text = covered_text(tokens, start, end)
-        if (start, end, label) in seen:
+    seen: set[tuple[Any, ...]] = set()
+    taken: dict[int, Sequence[Any]] = {}  # word -> the span that has it
+    for span, i in sorted(spans, key=lambda pair: (*_order(pair[0]), pair[1])):
+        label, text = span[-1], span_text(tokens, span)
+        other = next((taken[word] for word in words_of(span) if word in taken), None)
+        if tuple(span) in seen:
             problems.append(Problem(f"{i}", f"{label} on '{text}' is there twice."))
-        elif furthest is not None and start < furthest[1] and not task.is_nested:
-            other = covered_text(tokens, *furthest[:2])
+        elif other is not None and not task.is_nested:
             message = (
-                f"{label} on '{text}' overlaps {furthest[2]} on '{other}'; "
+                f"{label} on '{text}' overlaps {other[-1]} on '{span_text(tokens, other)}'; "
                 "this task does not allow overlapping spans."
             )
             problems.append(Problem(f"{i}", message))
-        seen.add((start, end, label))
-        if furthest is None or end > furthest[1]:
-            furthest = span
+        seen.add(tuple(span))
+        for word in words_of(span):
+            taken.setdefault(word, span)
     return problems

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import are_labels, label_problems, size_of
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, Spans, TaskSpec, plurality
+from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, ParentSpans, TaskSpec, plurality
 from mtl_engine.metrics.accuracy import accuracy
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class TagsKind(Kind):
     prior_seconds = (1.0, 1.5)
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         if not isinstance(answer, list) or len(answer) != len(tokens):
             message = (

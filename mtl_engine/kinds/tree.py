@@ -13,7 +13,7 @@ from mtl_engine.kinds.kind import (
     Clustering,
     Item,
     Kind,
-    Spans,
+    ParentSpans,
     TaskSpec,
     plurality,
 )
@@ -54,7 +54,7 @@ class TreeKind(Kind):
         return Clustering("coarse_words", 20.0, by_length=True, mode="chance")
 
     def problems(
-        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: Spans | None
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         m = len(tokens)
         if not isinstance(answer, list) or len(answer) != m:

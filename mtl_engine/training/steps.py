@@ -54,16 +54,16 @@ class Learner:
     ) -> Tensor:
         head = self.model.head(task)
         targets = [self.data.targets[task][rows[place]] for place in labelled]
-        parent = None
-        if head.task.parent is not None:
-            known = self.data.targets[head.task.parent]
-            parent = Parent(
-                scores=self.model.head(head.task.parent)(states[head.task.parent].select(labelled)),
-                targets=[known.get(rows[place]) for place in labelled],
+        parents = [
+            Parent(
+                scores=self.model.head(name)(states[name].select(labelled)),
+                targets=[self.data.targets[name].get(rows[place]) for place in labelled],
             )
+            for name in head.task.parents
+        ]
         smoothing = self.model.config.training.label_smoothing
         chosen = states[task].select(labelled)
-        losses = head.training_losses(chosen, targets, smoothing, parent)
+        losses = head.training_losses(chosen, targets, smoothing, *parents)
         if not head.is_by_word:
             return losses.mean()
         weights = tensor_of((chosen.counts / chosen.counts.sum()).astype(np.float32), losses)

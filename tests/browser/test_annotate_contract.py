@@ -24,6 +24,7 @@ LABELS = {
     "multiclasses": ["Fog", "Arrival", "Delay"],
     "tree": ["obl", "root"],
     "relations": ["near", "at"],
+    "attributes": ["late", "sure.yes", "sure.no"],
     "stars": ["1", "2", "3", "4", "5"],
 }
 ANSWERS: dict[str, Any] = {
@@ -35,6 +36,7 @@ ANSWERS: dict[str, Any] = {
     "multiclasses": ["Arrival", "Delay"],
     "tree": [[2, "obl"], [0, "root"], [5, "obl"], [5, "obl"], [2, "obl"], [2, "obl"]],
     "relations": [[0, 1, 3, 5, "at"]],
+    "attributes": [[0, 1, "sure.yes"], [3, 5, "sure.no"]],
     "stars": "4",
 }
 OTHERS: dict[str, Any] = {
@@ -46,8 +48,12 @@ OTHERS: dict[str, Any] = {
     "multiclasses": ["Fog"],
     "tree": [[5, "obl"], [1, "obl"], [5, "obl"], [5, "obl"], [0, "root"], [2, "obl"]],
     "relations": [[0, 1, 3, 5, "near"]],
+    "attributes": [[0, 1, "late"]],
     "stars": "2",
 }
+
+
+LINKING = [kind.name for kind in KINDS.annotated() if kind.parent_kind]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +68,7 @@ def promises(browser):
 
 @pytest.mark.parametrize("kind", [*NAMES, "stars"])
 def test_a_kind_keeps_every_promise(promises, kind):
-    names = ["spans", kind] if kind == "relations" else [kind]
+    names = ["spans", kind] if kind in LINKING else [kind]
     broken = promises.evaluate(
         "async (sample) => (await import('/contract.js')).brokenPromises(sample)",
         {
@@ -77,9 +83,24 @@ def test_a_kind_keeps_every_promise(promises, kind):
     assert broken == []
 
 
+def test_spans_in_pieces_keep_every_promise(promises):
+    broken = promises.evaluate(
+        "async (sample) => (await import('/contract.js')).brokenPromises(sample)",
+        {
+            "kind": "spans",
+            "tasks": [_task("spans")],
+            "tokens": TOKENS,
+            "answers": {"spans": [[0, 1, 3, 5, "PLACE"], [2, 3, "PLACE"]]},
+            "other": [[0, 1, 4, 5, "PLACE"]],
+            "label": "VESSEL",
+        },
+    )
+    assert broken == []
+
+
 def _task(kind: str) -> dict[str, Any]:
     labels = [{"name": name, "colour": i, "key": ""} for i, name in enumerate(LABELS[kind])]
-    parent = "spans" if kind == "relations" else None
+    parent = "spans" if kind in LINKING else None
     return {"name": kind, "kind": kind, "parent": parent, "labels": labels, "is_nested": False}
 
 

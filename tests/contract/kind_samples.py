@@ -68,6 +68,13 @@ def relations(m):
 
 FEATURES = ("A=a", "B=b", "C=c")
 features = st.sets(st.sampled_from(FEATURES)).map(join_features)
+
+
+def attributes(m):
+    row = st.tuples(st.sampled_from(_places(m)), labels).map(lambda x: [*x[0], x[1]])
+    return st.lists(row, max_size=4, unique_by=tuple)
+
+
 ODD = (1, "x", {}, [[]], [1, 2], [["a", 1]], [[1.0, "a"]], [[0, "a", "b"]], [None], ["ab"])
 SAMPLES = {
     "spans": Sample(TaskSpec("s", "spans", LABELS), spans, (None, *ODD)),
@@ -97,6 +104,9 @@ SAMPLES = {
     "tree": Sample(TaskSpec("d", "tree", LABELS), trees, (None, *ODD)),
     "relations": Sample(
         TaskSpec("r", "relations", LABELS, parent="s"), relations, (None, *ODD), all_spans
+    ),
+    "attributes": Sample(
+        TaskSpec("p", "attributes", LABELS, parent="s"), attributes, (None, *ODD), all_spans
     ),
     "regression": Sample(
         TaskSpec("n", "regression", high=5.0),

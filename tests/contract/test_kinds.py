@@ -59,7 +59,7 @@ def test_a_kind_states_what_forms_and_pages_need(name):
     assert kind.shape
     assert kind.summary.endswith(".")
     assert kind.unit in ("sentence", "token", "item")
-    assert kind.labels_on in ("sentence", "words", "arcs", "links")
+    assert kind.labels_on in ("sentence", "words", "arcs", "links", "marks")
     assert kind.parent_kind is None or kind.parent_kind in KINDS
     assert all(seconds > 0 for seconds in kind.prior_seconds)
     assert set(kind.keys_for("Label")) == set(kind.key_alphabet)

@@ -1,5 +1,6 @@
 """Heads: losses against hand-made numbers, decoding against enumeration."""
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -183,7 +184,7 @@ def test_a_temperature_changes_how_sure_spans_are_and_not_which(temperature):
     relations = new_head(MOVES, [three, MOVES], WIDTH, ModelConfig(max_span_width=2)).eval()
     with torch.no_grad():
         linked = relations.read(relations(scores.states, scores), temperature)
-    assert linked.spans.answers() == [[[0, 2, "PER"]]]
+    assert linked.ends[0].answers() == [[[0, 2, "PER"]]]
 
 
 def test_a_span_wider_than_the_candidates_is_left_out_of_the_target():
@@ -412,3 +413,77 @@ def test_several_classes_are_answered_where_dev_sentences_say_so():
     assert reading.expected_items()[0] == pytest.approx(0.881 + 0.269 + 0.047, abs=1e-3)
     plain = head.losses(torch.zeros(1, 3), [head.encode(3, [])], 0.0)
     assert float(plain) == pytest.approx(3 * np.log(2), abs=1e-6)
+
+
+DRUGS = TaskSpec("drug", "spans", ("DRUG", "CLASS"), is_nested=True)
+DOSES = TaskSpec("dose", "spans", ("DOSE", "FORM"), is_nested=True)
+
+
+def surely(head, n_tokens, spans):
+    """Scores of one sentence in which exactly these spans are answered."""
+    with torch.no_grad():
+        scores = head(states_of(n_tokens))
+    logits = torch.full_like(scores.logits, -9.0)
+    logits[:, 0] = 9.0
+    for place, number in enumerate(head.encode(n_tokens, spans)):
+        if number:
+            logits[place, 0], logits[place, number] = -9.0, 9.0
+    return replace(scores, logits=logits)
+
+
+def learned(task, parents, spans, answer, n_tokens=6):
+    """The answer to one sentence after learning it by heart, the head, and the parents' scores."""
+    head = head_for(task, *parents, max_span_width=3, dropout=0.0)
+    over = [head_for(parent, task, max_span_width=3) for parent in parents]
+    scores = [surely(one, n_tokens, spans[one.task.name]) for one in over]
+    told = [
+        Parent(found, [one.encode(n_tokens, spans[one.task.name])])
+        for found, one in zip(scores, over, strict=True)
+    ]
+    target = head.encode(n_tokens, answer)
+    optimizer = torch.optim.Adam(head.parameters(), lr=0.03)
+    for _ in range(60):
+        optimizer.zero_grad()
+        head.training_losses(scores[0].states, [target], 0.0, *told).sum().backward()
+        optimizer.step()
+    with torch.no_grad():
+        return head.read(head(scores[0].states, *scores)).answers()[0], head, scores
+
+
+def test_relations_of_two_tasks_are_learned_from_the_first_to_the_second():
+    task = TaskSpec("gives", "relations", ("of", "as"), parent="drug", second_parent="dose")
+    spans = {"drug": [[0, 1, "DRUG"], [1, 2, "DRUG"]], "dose": [[1, 2, "DOSE"], [3, 5, "DOSE"]]}
+    links = [[0, 1, 3, 5, "of"], [1, 2, 1, 2, "as"]]  # the same words may be a span of both
+    found, _, _ = learned(task, [DRUGS, DOSES], spans, links)
+    assert found == links
+
+
+def test_a_label_is_never_answered_between_types_that_it_may_not_link():
+    spans = {"drug": [[0, 1, "CLASS"]], "dose": [[3, 5, "DOSE"]]}
+    free = TaskSpec("gives", "relations", ("of", "as"), parent="drug", second_parent="dose")
+    found, head, scores = learned(free, [DRUGS, DOSES], spans, [[0, 1, 3, 5, "of"]])
+    assert found == [[0, 1, 3, 5, "of"]]
+    bound = replace(free, pairs={"of": [["DRUG", "DOSE"]]})
+    strict = head_for(bound, DRUGS, DOSES, max_span_width=3)
+    strict.load_state_dict(head.state_dict())
+    with torch.no_grad():
+        answers = strict.read(strict(scores[0].states, *scores)).answers()
+    assert "of" not in {link[-1] for link in answers[0]}
+
+
+def test_attributes_are_learned_and_of_one_attribute_one_value_is_answered():
+    task = TaskSpec("facts", "attributes", ("negated", "sure.no", "sure.yes"), parent="drug")
+    spans = {"drug": [[0, 1, "DRUG"], [2, 4, "DRUG"], [5, 6, "CLASS"]]}
+    wanted = [[0, 1, "negated"], [0, 1, "sure.no"], [2, 4, "sure.yes"]]
+    found, head, scores = learned(task, [DRUGS], spans, wanted)
+    assert found == wanted
+    with torch.no_grad():
+        read = head(scores[0].states, *scores)
+        judged = head.judge_items(read, [[[0, 1, "sure.yes"]]], parents=[spans["drug"]])
+    wrong = next(item for item in judged[0] if item.given)
+    assert wrong.given == (0, 1, "sure.yes")
+    assert wrong.likelihood < 0.1
+    head.threshold.fill_(-99.0)  # everything is likely enough
+    (answer,) = head.read(read).answers()
+    assert len([row for row in answer if row[2].startswith("sure")]) == 3
+    assert task.check(answer, [*"abcdef"], spans["drug"]) == []

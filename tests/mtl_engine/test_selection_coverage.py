@@ -241,7 +241,7 @@ def test_a_batch_keeps_to_budget_open_cells_and_single_duplicates(
 ):
     rng = np.random.default_rng(seed)
     groups = rng.integers(RESIDUE, 4, 9)
-    parents = (-1, 0, -1)[:n_tasks] if rng.random() < 0.5 else (n_tasks - 1, *[-1] * (n_tasks - 1))
+    parents = ((1, 0),) if rng.random() < 0.5 else tuple((0, k) for k in range(1, n_tasks))
     parents = parents if n_tasks > 1 else ()
     units, is_open, costs = _pool(
         seed, 9, n_tasks, closed, groups=groups, by_row=by_row, parents=parents
@@ -256,10 +256,9 @@ def test_a_batch_keeps_to_budget_open_cells_and_single_duplicates(
     asked_groups = groups[opened].tolist()
     assert len(set(asked_groups)) == len(asked_groups)
     assert not {REPEATED, RESIDUE} & set(asked_groups)
-    for task, parent in enumerate(parents):
-        if parent >= 0:  # relations never without their spans
-            alone = batch.ask[:, task] & is_open[:, parent] & ~batch.ask[:, parent]
-            assert not alone.any()
+    for task, parent in parents:  # relations never without their spans
+        alone = batch.ask[:, task] & is_open[:, parent] & ~batch.ask[:, parent]
+        assert not alone.any()
     if by_row:
         assert (batch.ask[opened] == is_open[opened]).all()
     assert batch.gain == pytest.approx(_gain_by_hand(units, is_open, _cells(batch.ask)), abs=1e-6)
@@ -480,7 +479,7 @@ def test_fragments_have_hardly_a_word_unless_the_text_is_made_of_them():
 def test_a_task_that_pays_brings_the_task_that_it_is_asked_with():
     spans = TaskUnits(np.array([1, 1]), np.array([0, 0]), np.zeros(2), np.zeros(1, int), kappa=1)
     links = replace(spans, cluster=np.array([0, 1]), error=np.ones(2), labelled=np.zeros(2, int))
-    units = Units((spans, links), parents=(-1, 0))
+    units = Units((spans, links), parents=((1, 0),))
     costs = Costs(np.ones(2), np.ones((2, 2)))
     batch = cover(units, np.ones((2, 2), bool), costs, 6.0, rng=np.random.default_rng(0))
     assert batch.ask.all()

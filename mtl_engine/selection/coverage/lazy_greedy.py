@@ -250,9 +250,7 @@ class LazyGreedy:
         A task that is worth more per cost than its parent pulls it forward: both stand where the
         two together would. Without a parent that fits it is not bought.
         """
-        for task, parent in enumerate(self.objective.units.parents):
-            if parent < 0:
-                continue
+        for task, parent in self.objective.units.parents:
             is_wanting = self.is_open[places, parent] & ~asked[:, parent]
             free[:, task] &= ~is_wanting | free[:, parent]
             is_ahead = is_wanting & free[:, task] & (density[:, task] >= density[:, parent])

@@ -62,7 +62,7 @@ class Units:
     by_row: bool = False  # ask for all open tasks of a sentence; False: task by task
     names: Sequence[Sequence[str]] = field(default=(), repr=False)  # per task and cluster, in words
     without: str = ""  # a part of the rule that is left out, for studies
-    parents: tuple[int, ...] = ()  # per task the one that it is asked with (spans of relations), -1
+    parents: tuple[tuple[int, int], ...] = ()  # a task, and one it is asked with: links, spans
 
     def check(self, shape: tuple[int, ...]) -> None:
         """Refuse units that do not belong to a confidence matrix of this shape (n, t)."""
@@ -86,7 +86,7 @@ class Units:
         about = {
             "opening": self.opening,
             "by_row": self.by_row,
-            "parents": list(self.parents),
+            "parents": [list(pair) for pair in self.parents],
             "names": [list(names) for names in self.names],
             "tasks": [{name: getattr(task, name) for name in PLAIN} for task in self.tasks],
         }
@@ -114,16 +114,15 @@ class Units:
             groups=arrays.get(f"{ARRAYS}.groups"),
             opening=about["opening"],
             by_row=about["by_row"],
-            parents=tuple(about.get("parents", ())),
+            parents=tuple((task, parent) for task, parent in about.get("parents", ())),
             names=tuple(tuple(names) for names in about["names"]),
         )
 
     def with_parents(self, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return wanted tasks (..., t) and those that they are asked with."""
         found = wanted.copy()
-        for task, parent in enumerate(self.parents):
-            if parent >= 0:
-                found[..., parent] |= wanted[..., task]
+        for task, parent in self.parents:
+            found[..., parent] |= wanted[..., task]
         return found
 
     def with_needs(self, needs: Sequence[float]) -> "Units":

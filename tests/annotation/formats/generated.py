@@ -73,6 +73,8 @@ def answers(draw: st.DrawFn, tasks: tuple[TaskSpec, ...], n: int, is_flat: bool)
             found[task.name] = draw(_trees(n))
         elif task.kind == "spans":
             found[task.name] = draw(_spans(n, is_flat))
+        elif task.kind == "attributes":
+            found[task.name] = draw(_attributes(found.get(task.parent, [])))
         elif task.parent in found:
             found[task.name] = draw(_relations(found[task.parent]))
     return found
@@ -110,6 +112,15 @@ def _relations(draw: st.DrawFn, spans: list[list[Any]]) -> list[list[Any]]:
         return []
     chosen = draw(st.lists(st.sampled_from(pairs), max_size=3))
     return [list(r) for r in sorted({(*a, *b, draw(labels)) for a, b in chosen})]
+
+
+@st.composite
+def _attributes(draw: st.DrawFn, spans: list[list[Any]]) -> list[list[Any]]:
+    places = sorted({(start, end) for start, end, _ in spans})
+    if not places:
+        return []
+    chosen = draw(st.lists(st.sampled_from(places), max_size=3, unique=True))
+    return [list(row) for row in sorted((*place, draw(labels)) for place in chosen)]
 
 
 @st.composite

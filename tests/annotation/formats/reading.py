@@ -49,6 +49,7 @@ def tasks_of(format: Format) -> tuple[TaskSpec, ...]:
         layer_spec("intent", "classes"),
         layer_spec("syntax", "tree"),
         layer_spec("rel", "relations", "ner"),
+        layer_spec("facts", "attributes", "ner"),
     )
     return tuple(task for task in every if task.kind in format.kinds)
 
@@ -56,7 +57,7 @@ def tasks_of(format: Format) -> tuple[TaskSpec, ...]:
 def layers_in(records: Iterable[SentenceRecord]) -> list[TaskSpec]:
     """The layers that some of the records have, each once."""
     found = {
-        name: layer_spec(name, layer.kind, layer.parent)
+        name: layer_spec(name, layer.kind, layer.parent, layer.second_parent)
         for record in records
         for name, layer in record.layers.items()
     }

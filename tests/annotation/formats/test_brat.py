@@ -6,6 +6,7 @@ import zipfile
 import pytest
 
 from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format
+from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import answered, archive, read, write
 from tests.annotation.formats.samples import BRAT
 
@@ -122,24 +123,60 @@ def test_what_no_task_can_hold_is_kept_and_written_back():
     records, problems = read("brat", archive(d_txt=TEXT, d_ann=ann))
     assert problems == []
     assert [record.layers["entities"].value for record in records] == [
-        [[0, 1, "PER"]],
+        [[0, 1, "PER"], [0, 1, 3, 4, "PER"]],
         [[0, 1, "PER"]],
     ]
     assert [record.layers["relations"].value for record in records] == [[], []]
     assert [sorted(record.aside) for record in records] == [
         [
+            "attributes of such spans, or second values of one attribute",
             "relations across sentences",
-            "relations of spans in several pieces",
-            "spans in several pieces",
+            "relations of spans in pieces, across sentences or beside their first piece",
         ],
         [],
     ]
-    added = [[0, 1, "PER"], [3, 4, "LOC"]]
+    added = [[0, 1, "PER"], [0, 1, 3, 4, "PER"], [3, 4, "LOC"]]
     answers = [{"entities": added, "relations": []}, {"entities": [[0, 1, "PER"]], "relations": []}]
     pairs = zip(records, answers, strict=True)
     written = members(write("brat", [ExportRecord(*pair) for pair in pairs], TASKS))["d.ann"]
     assert set(ann.splitlines()) < set(written.splitlines())
     assert "T4\tLOC 12 16\tRome" in written  # no id is used twice
+
+
+def test_spans_in_pieces_and_attributes_are_read_and_written_as_they_were():
+    ann = (
+        "T1\tPER 0 3;12 16\tAnn Rome\nT2\tPER 19 22\tBob\nA1\tNegated T1\n"
+        "A2\tCertainty T1 High\nA3\tNegated E1\nE1\tMove:T2\n"
+    )
+    records, problems = read("brat", archive(d_txt=TEXT, d_ann=ann))
+    assert problems == []
+    assert [record.layers["entities"].value for record in records] == [
+        [[0, 1, 3, 4, "PER"]],
+        [[0, 1, "PER"]],
+    ]
+    assert [record.layers["attributes"].value for record in records] == [
+        [[0, 1, "Certainty.High"], [0, 1, "Negated"]],
+        [],
+    ]
+    tasks = [
+        TaskSpec("entities", "spans", is_open=True),
+        TaskSpec("facts", "attributes", is_open=True, parent="entities"),
+    ]
+    names = {"entities": "entities", "attributes": "facts"}
+    answers = [{names[layer]: record.layers[layer].value for layer in names} for record in records]
+    pairs = zip(records, answers, strict=True)
+    written = members(write("brat", [ExportRecord(*pair) for pair in pairs], tasks))["d.ann"]
+    assert sorted(written.splitlines()) == sorted(ann.splitlines())
+
+
+def test_a_span_in_pieces_across_sentences_is_kept_and_written_back():
+    ann = "T1\tPER 0 3;19 22\tAnn Bob\nA1\tNegated T1\n"
+    records, problems = read("brat", archive(d_txt=TEXT, d_ann=ann))
+    assert problems == []
+    assert [record.layers["entities"].value for record in records] == [[], []]
+    pairs = [ExportRecord(record, {"entities": []}) for record in records]
+    tasks = [TaskSpec("entities", "spans", is_open=True)]
+    assert members(write("brat", pairs, tasks))["d.ann"] == ann
 
 
 def test_an_ann_file_without_its_text_is_a_problem():

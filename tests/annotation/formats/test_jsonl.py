@@ -5,6 +5,7 @@ import json
 import pytest
 
 from annotation.formats import ExportRecord, SentenceRecord, get_format
+from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import answered, layers_in, read, write
 
 SENTENCE = SentenceRecord(["Ann", "flew"], "Ann flew", [[0, 3], [4, 8]], "s1", "d1")
@@ -167,3 +168,44 @@ def test_the_text_may_be_under_another_key_and_is_written_there():
 def test_a_sentence_beside_a_text_is_just_another_key():
     [record], _ = read("jsonl", line(text="a b", sentence="c"))
     assert record.extra == {"jsonl": {"fields": {"sentence": "c"}}}
+
+
+def test_relations_of_two_tasks_attributes_and_pieces_come_back_as_they_were():
+    line = (
+        '{"text":"aspirin or ibuprofen 5 mg","tokens":["aspirin","or","ibuprofen","5","mg"],'
+        '"labels":{"drug":[[0,1,2,3,"DRUG"]],"dose":[[3,5,"DOSE"]],"gives":[[0,1,3,5,"of"]],'
+        '"facts":[[3,5,"sure.yes"]]},"parents":{"gives":["drug","dose"],"facts":"dose"},'
+        '"kinds":{"drug":"spans"}}\n'
+    )
+    [record], problems = read("jsonl", line)
+    assert problems == []
+    assert {name: layer.kind for name, layer in record.layers.items()} == {
+        "drug": "spans",
+        "dose": "spans",
+        "gives": "relations",
+        "facts": "attributes",
+    }
+    gives = record.layers["gives"]
+    assert (gives.parent, gives.second_parent) == ("drug", "dose")
+    tasks = [
+        TaskSpec("drug", "spans", is_open=True),
+        TaskSpec("dose", "spans", is_open=True),
+        TaskSpec("gives", "relations", is_open=True, parent="drug", second_parent="dose"),
+        TaskSpec("facts", "attributes", is_open=True, parent="dose"),
+    ]
+    answers = {name: layer.value for name, layer in record.layers.items()}
+    for name in ("jsonl", "csv"):
+        written = write(name, [ExportRecord(record, answers)], tasks)
+        [again], problems = read(name, written)
+        assert problems == []
+        assert again.layers == record.layers
+    assert write("jsonl", [ExportRecord(record, answers)], tasks).decode() == line
+
+
+def test_a_relation_from_the_wrong_one_of_two_tasks_is_refused():
+    line = (
+        '{"text":"a b","labels":{"x":[[0,1,"X"]],"y":[[1,2,"Y"]],"r":[[1,2,0,1,"l"]]},'
+        '"parents":{"r":["x","y"]}}\n'
+    )
+    _, problems = read("jsonl", line)
+    assert "Tokens 1 to 2 ('b') are no span of x." in problems[0]

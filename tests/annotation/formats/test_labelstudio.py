@@ -5,6 +5,8 @@ import json
 import pytest
 
 from annotation.formats import ExportRecord, Limits, SentenceRecord
+from annotation.formats.records import Layer
+from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import read, write
 from tests.annotation.formats.samples import LABELSTUDIO
 
@@ -184,3 +186,42 @@ def test_an_element_over_the_limit_is_refused_and_not_collected():
     content = '[{"data":{"text":"' + "a " * 1_000_000
     _, problems = read("labelstudio", content, limits=Limits(item_characters=300_000))
     assert problems[0].startswith("f:1: an element of more than 300,000 characters")
+
+
+def test_choices_of_regions_are_attributes_and_relations_go_from_control_to_control():
+    def region(name, id, start, end, label, text):
+        value = {"start": start, "end": end, "labels": [label], "text": text}
+        return {"id": id, "from_name": name, "to_name": "text", "type": "labels", "value": value}
+
+    result = [
+        region("drug", "a", 0, 7, "DRUG", "aspirin"),
+        region("dose", "b", 8, 12, "DOSE", "5 mg"),
+        {
+            "id": "a",
+            "from_name": "facts",
+            "type": "choices",
+            "value": {"start": 0, "end": 7, "choices": ["negated"]},
+        },
+        {"from_id": "a", "to_id": "b", "type": "relation", "direction": "right", "labels": ["of"]},
+    ]
+    task = {"data": {"text": "aspirin 5 mg"}, "annotations": [{"result": result}]}
+    [record], problems = read("labelstudio", json.dumps([task]), tokeniser="whitespace")
+    assert problems == []
+    assert record.layers["facts"] == Layer("attributes", [[0, 1, "negated"]], "drug")
+    links = record.layers["relations"]
+    assert (links.value, links.parent, links.second_parent) == (
+        [[0, 1, 1, 3, "of"]],
+        "drug",
+        "dose",
+    )
+    tasks = [
+        TaskSpec("drug", "spans", is_open=True),
+        TaskSpec("dose", "spans", is_open=True),
+        TaskSpec("relations", "relations", is_open=True, parent="drug", second_parent="dose"),
+        TaskSpec("facts", "attributes", is_open=True, parent="drug"),
+    ]
+    answers = {name: layer.value for name, layer in record.layers.items()}
+    written = write("labelstudio", [ExportRecord(record, answers)], tasks)
+    [again], problems = read("labelstudio", written)
+    assert problems == []
+    assert again.layers == record.layers

@@ -111,7 +111,10 @@ def test_every_problem_is_named_with_its_path():
     assert "Known: document, guidelines, kind, labels, name" in found["tasks.1.colour"]
     assert found["tasks.2.parent"] == "No spans task 'nobody'. Known: e."
     assert found["tasks.3.labels"] == "A classes task needs labels, or open = true."
-    assert found["tasks.4.parent"] == "Only a relations task has a parent."
+    assert (
+        found["tasks.4.parent"]
+        == "Only a task of kind relations, attributes has a parent, not one of kind tree."
+    )
     assert found["tasks.4.target"] == "7 is not a number from 0 to 1."
 
 

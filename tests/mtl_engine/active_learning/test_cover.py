@@ -317,8 +317,8 @@ def test_of_one_wording_the_sentence_with_most_open_tasks_is_asked():
 def test_relations_know_the_spans_that_they_are_asked_with(ensemble):
     open_pool = pool_of(_unlabelled(20), [SPANS, MOVES])
     found = score_pool(ensemble, open_pool, SETTINGS, seed=0, known=_known())
-    assert found.units.parents == (-1, 0)
-    assert PoolScores.from_arrays(found.arrays()).units.parents == (-1, 0)
+    assert found.units.parents == ((1, 0),)
+    assert PoolScores.from_arrays(found.arrays()).units.parents == ((1, 0),)
     choice = _choose(open_pool, found)
     assert any(1 in one.tasks for one in choice.selected)
     assert all(0 in one.tasks for one in choice.selected if 1 in one.tasks)

@@ -24,13 +24,14 @@ if (!editors.size) form.querySelector(".decision input")?.focus();
 
 /** Edit a task's answer; relations are edited together with their spans while those are open. */
 function edit(card, values = {}) {
-  const { parent } = tasks.find(({ name }) => name === card.name);
-  const names = cards.has(parent) ? [parent, card.name] : [card.name];
+  const parents = parentsOf(card.name);
+  const names = [...parents.filter((parent) => cards.has(parent)), card.name];
   const start = Object.fromEntries(names.map((name) => [name, values[name] ?? valueToEdit(name)]));
   for (const name of names) editors.get(name)?.close();
-  card.editor ??= new GoldEditor(card.room, tasksWith(card.name, parent), page);
+  card.editor ??= new GoldEditor(card.room, tasksWith(card.name, parents), page);
   for (const name of names) editors.set(name, card.editor);
-  card.editor.open(sentence, start, parent && gold[parent] ? { [parent]: gold[parent] } : {});
+  const given = parents.filter((parent) => gold[parent]).map((parent) => [parent, gold[parent]]);
+  card.editor.open(sentence, start, Object.fromEntries(given));
   showCards();
   card.editor.activate(card.name);
 }
@@ -48,8 +49,14 @@ function valueToEdit(name) {
   return editors.get(name)?.values[name] ?? cards.get(name).answerToEdit;
 }
 
-function tasksWith(name, parent) {
-  return tasks.filter((task) => task.name === name || task.name === parent);
+function tasksWith(name, parents) {
+  return tasks.filter((task) => task.name === name || parents.includes(task.name));
+}
+
+/** The tasks whose spans a task stands on. */
+function parentsOf(name) {
+  const task = tasks.find((each) => each.name === name);
+  return [task.parent, task.second_parent].filter(Boolean);
 }
 
 /** Show what was sent and refused; nobody has to do it again. */

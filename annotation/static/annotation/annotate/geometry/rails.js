@@ -42,19 +42,22 @@ function touch(a, b) {
   return a.chipX < b.chipX + b.chipWidth + ROW_GAP && b.chipX < a.chipX + a.chipWidth + ROW_GAP;
 }
 
-/** Stretches of a span's words that stand side by side on one line. */
+/** Stretches of a span's words that stand side by side on one line; of all of its pieces. */
 function visualRuns(span, places) {
   const runs = [];
-  for (let i = span.start; i < span.end; i++) {
-    const { x, width, line } = places[i];
-    const run = runs.at(-1);
-    if (run && run.line === line && touches(places, run, i)) {
-      run.x1 = Math.min(run.x1, x);
-      run.x2 = Math.max(run.x2, x + width);
-      run.hasEnd ||= i === span.end - 1;
-    } else {
-      const hasEnd = i === span.end - 1;
-      runs.push({ line, x1: x, x2: x + width, hasStart: i === span.start, hasEnd });
+  const pieces = span.pieces ?? [[span.start, span.end]];
+  for (const [start, end] of pieces) {
+    const isLast = (i) => i === end - 1;
+    for (let i = start; i < end; i++) {
+      const { x, width, line } = places[i];
+      const run = i > start ? runs.at(-1) : null;
+      if (run && run.line === line && touches(places, run, i)) {
+        run.x1 = Math.min(run.x1, x);
+        run.x2 = Math.max(run.x2, x + width);
+        run.hasEnd ||= isLast(i);
+      } else {
+        runs.push({ line, x1: x, x2: x + width, hasStart: i === span.start, hasEnd: isLast(i) });
+      }
     }
   }
   return runs;

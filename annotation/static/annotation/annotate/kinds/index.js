@@ -61,6 +61,9 @@
 //   labels          look of its label buttons: {isRadio, look, isColoured}
 //   labelAt         "item" or "word": beside what the type-ahead opens
 //   isWhole         whether an item is about the sentence and not about words
+//   isAnchor        whether items of other tasks hang on its items; such tasks' kinds have
+//   keepEnds(value, stands, task, parent), moveEnds(value, from, to, task, parent)
+//                   their answer without what hangs on items that are gone, or that took other words
 //   filterText      the words of the switch that hides its layer, if it has one
 
 const KINDS = new Map(); // name -> kind
@@ -91,6 +94,7 @@ const DEFAULTS = {
   about: null,
   labelAt: "item",
   isWhole: false,
+  isAnchor: false,
   filterText: "",
 };
 

@@ -1,5 +1,6 @@
-// Relations: labelled links from one span of a parent task to another. An answer is a list of
-// [start, end, start, end, label], sorted; a task may allow a label only between certain types.
+// Relations: labelled links from one span of a parent task to another, or to one of a second parent.
+// An answer is a list of [start, end, start, end, label], sorted; a task may allow a label only
+// between certain types. The sides of a link are 0, where it begins, and 1, where it ends.
 import { kindOf, register } from "./index.js";
 import { collection, without } from "./shapes.js";
 import { askLabel } from "../commands/labels.js";
@@ -7,7 +8,7 @@ import { letterKeys } from "../input/keys.js";
 import { compare, sameValue, sameWords } from "../model/answers.js";
 import { withValue } from "../model/document.js";
 import { refuse } from "../model/editor.js";
-import { itemId } from "../model/items.js";
+import { isOn, itemId } from "../model/items.js";
 import { documentOf, findItem, itemsIn, selectedIn, taskOf, wantedTasks } from "../model/state.js";
 import { pendingItems } from "../model/suggestions.js";
 import { sayLabel, spanText } from "../sentence/speech.js";
@@ -26,7 +27,7 @@ register({
   unitText,
 
   check(task, links, { doc, context, tokens }) {
-    const spans = [...(doc.values[task.parent] ?? []), ...(context.given[task.parent] ?? [])];
+    const spans = parentsOf(task).map((name) => [...(doc.values[name] ?? []), ...(context.given[name] ?? [])]);
     const problems = links
       .filter((link) => !isAllowed(task, link[4], ...endsOf(link), spans))
       .map((link) => ({ message: `${task.name}: ${pairRule(task, link, tokens)}`, at: link[0] }));
@@ -38,7 +39,9 @@ register({
     if (own.some((link) => sameValue(link, item.value))) return "accepted";
     const ends = item.value.slice(0, 4);
     if (own.some((link) => sameValue(link.slice(0, 4), ends))) return "edited";
-    const hasEnds = endsOf(item.value).every((end) => hasSpan(end, task, doc, context));
+    const hasEnds = endsOf(item.value).every((end, side) =>
+      hasSpan(end, parentsOf(task)[side], doc, context),
+    );
     return hasEnds ? "pending" : "rejected";
   },
 
@@ -58,13 +61,17 @@ register({
   remove: (doc, task, { value }) => withValue(doc, task, without(doc, task, value)),
   take: ({ task }, value) => adding(task, value),
 
-  /** The relations whose ends stand; ends are [start, end]. */
-  keepEnds: (links, stands) => links.filter((link) => endsOf(link).every(stands)),
+  /** The relations whose ends stand; ends are [start, end], and only those in the parent count. */
+  keepEnds: (links, stands, task, parent) =>
+    links.filter((link) =>
+      endsOf(link).every((end, side) => parentsOf(task)[side] !== parent || stands(end)),
+    ),
 
-  /** The relations after a span took other words. */
-  moveEnds(links, from, to) {
+  /** The relations after a span of a parent took other words. */
+  moveEnds(links, from, to, task, parent) {
+    const isMoved = (end, side) => parentsOf(task)[side] === parent && sameWords(end, from);
     const moved = links.map((link) => {
-      const ends = endsOf(link).map((end) => (sameWords(end, from) ? to.slice(0, 2) : end));
+      const ends = endsOf(link).map((end, side) => (isMoved(end, side) ? to.slice(0, 2) : end));
       return [...ends.flat(), link[4]];
     });
     return sortRelations(moved);
@@ -96,7 +103,7 @@ register({
     return spanAt(state, word, null) ? start(state) : null;
   },
   clickItem(state, item) {
-    if (item.start === undefined) return null;
+    if (!isSpan(item)) return null;
     const ui = { selected: item.id, cursor: item.start };
     const there = { ...state, ui: { ...state.ui, ...ui } };
     const outcome = isLinking(state) ? confirm(there) : start(there);
@@ -125,14 +132,31 @@ function endsOf(link) {
   return [link.slice(0, 2), link.slice(2, 4)];
 }
 
+/** The tasks whose spans a link begins and ends in. */
+function parentsOf(task) {
+  return [task.parent, task.second_parent ?? task.parent];
+}
+
+function hasTwoParents(task) {
+  return Boolean(task.second_parent);
+}
+
+/** Whether a drawn thing is a span that others hang on. */
+function isSpan(item) {
+  return Boolean(item && kindOf(item).isAnchor);
+}
+
 function adding(task, link) {
   const [from, to] = endsOf(link);
   return { kind: "relation.add", task, from, to, label: link[4] };
 }
 
 function addRelation(doc, { task, from, to, label }, context) {
-  const parent = context.tasks.get(context.tasks.get(task).parent);
-  const ready = kindOf(parent).acceptAt(doc, parent, [from, to], context);
+  const parents = parentsOf(context.tasks.get(task)).map((name) => context.tasks.get(name));
+  const ready = [from, to].reduce(
+    (next, end, side) => kindOf(parents[side]).acceptAt(next, parents[side], [end], context),
+    doc,
+  );
   return withRelations(ready, task, [...ready.values[task], [...from, ...to, label]]);
 }
 
@@ -154,27 +178,28 @@ function sortRelations(relations) {
 
 /** Labels that a relations task allows from one span, [start, end], to another. */
 function allowedLabels(task, from, to, spans) {
-  if (sameWords(from, to)) return [];
+  if (sameWords(from, to) && !hasTwoParents(task)) return [];
   return task.labels
     .map((label) => label.name)
     .filter((name) => isAllowed(task, name, from, to, spans));
 }
 
-/** Whether a label may link two spans, given the labels that those spans have. */
+/** Whether a label may link two spans, given the spans of both sides. */
 function isAllowed(task, name, from, to, spans) {
   const pairs = task.pairs?.[name];
   if (!pairs?.length) return true;
-  const typesOf = (words) => spans.filter((span) => sameWords(span, words)).map((span) => span[2]);
-  const [sources, targets] = [typesOf(from), typesOf(to)];
+  const [sources, targets] = [from, to].map((words, side) =>
+    spans[side].filter((span) => sameWords(span, words)).map((span) => span.at(-1)),
+  );
   return pairs.some(([source, target]) => sources.includes(source) && targets.includes(target));
 }
 
 /** Whether a span with these words is there: own, given, or still suggested. */
-function hasSpan(words, task, doc, context) {
-  const parent = context.tasks.get(task.parent);
-  const given = [...(doc.values[task.parent] ?? []), ...(context.given[task.parent] ?? [])];
+function hasSpan(words, parent, doc, context) {
+  const given = [...(doc.values[parent] ?? []), ...(context.given[parent] ?? [])];
   if (given.some((span) => sameWords(span, words))) return true;
-  return pendingItems(parent, doc, context).some((item) => sameWords(item.value, words));
+  const waiting = pendingItems(context.tasks.get(parent), doc, context);
+  return waiting.some((item) => sameWords(item.value, words));
 }
 
 function pairRule(task, link, tokens) {
@@ -189,16 +214,18 @@ function isLinking({ ui }) {
   return ui.mode?.kind === "relation";
 }
 
-/** Start a relation at the selected span, or at the innermost span under the cursor. */
+/** Start a relation at the selected span, or at the innermost span under the cursor. Where links of
+ *  that span can only end, the other span that is chosen is where the link begins. */
 function start(state) {
   const span = spanHere(state, null);
   if (!span) return refuse(t("No span here: put the cursor on one."));
   const task = relationTask(state, span.task);
   if (!task) return refuse(t("No relations hang on {task} here.", { task: span.task }));
+  const side = task.parent === span.task ? 0 : 1;
   return {
     ui: {
       task: task.name,
-      mode: { kind: "relation", task: task.name, from: wordsOf(span) },
+      mode: { kind: "relation", task: task.name, from: wordsOf(span), side },
       selected: null,
     },
     say: t("Relation from {words}: go to the other span.", { words: textOf(state, wordsOf(span)) }),
@@ -210,7 +237,12 @@ function confirm(state) {
   const { mode } = state.ui;
   const target = targetOf(state);
   if (!target) return refuse(t("No other span here."));
-  return relate(state, mode.task, mode.from, wordsOf(target));
+  return relate(state, mode.task, ...inDirection(mode, target));
+}
+
+/** The two ends of a link in a mode, in its direction. */
+function inDirection({ from, side }, target) {
+  return side ? [wordsOf(target), from] : [from, wordsOf(target)];
 }
 
 /** Link two spans by the armed label, by the only label that fits, or by one that is asked for. */
@@ -230,10 +262,10 @@ function relate(state, name, from, to) {
 
 /** Link with a label from its key. */
 function linkTo(state, label) {
-  const { task: name, from } = state.ui.mode;
+  const { mode } = state.ui;
   const target = targetOf(state);
   if (!target) return refuse(t("No other span here."));
-  return link(state, name, from, wordsOf(target), label);
+  return link(state, mode.task, ...inDirection(mode, target), label);
 }
 
 function link(state, name, from, to, label) {
@@ -257,6 +289,9 @@ function reverse(state) {
   const item = findItem(state, state.ui.selected);
   if (item?.kind !== NAME || item.state !== "own") return refuse(t("Select a relation first."));
   const [from, to] = item.ends;
+  if (hasTwoParents(taskOf(state, item.task))) {
+    return refuse(t("{task} links spans of two tasks, in one direction.", { task: item.task }));
+  }
   const refused = refusal(state, taskOf(state, item.task), to, from, item.label);
   if (refused) return refused;
   return {
@@ -270,9 +305,11 @@ function reverse(state) {
 function linkDragged(state, from, to) {
   const [source, target] = [from, to].map((end) => spanOf(state, end));
   if (!source || !target || source.id === target.id) return {};
-  const task = relationTask(state, source.task);
-  if (!task || source.task !== target.task) return { warn: t("No relation links these two.") };
-  const outcome = relate(state, task.name, wordsOf(source), wordsOf(target));
+  const task = relationTask(state, source.task, target.task);
+  if (!task) return { warn: t("No relation links these two.") };
+  const side = task.parent === source.task ? 0 : 1;
+  const ends = inDirection({ from: wordsOf(source), side }, target);
+  const outcome = relate(state, task.name, ...ends);
   return { ...outcome, ui: { cursor: target.start, selected: target.id, ...outcome.ui } };
 }
 
@@ -281,24 +318,28 @@ function refusal(state, task, from, to, label) {
   return refuse(t("{label} may not link {from} to {to}.", { label, from: textOf(state, from), to: textOf(state, to) }));
 }
 
-/** The relations task for spans of a task: the active one if it fits, else the first. */
-function relationTask(state, parent) {
-  const fitting = wantedTasks(state).filter(
-    (task) => task.kind === NAME && task.parent === parent,
-  );
+/** The relations task for spans of a task, or of two: the active one if it fits, else the first. */
+function relationTask(state, one, other = null) {
+  const fits = (task) => {
+    const parents = parentsOf(task);
+    return [parents, parents.toReversed()].some(
+      ([first, second]) => first === one && (other === null || second === other),
+    );
+  };
+  const fitting = wantedTasks(state).filter((task) => task.kind === NAME && fits(task));
   return fitting.find((task) => task.name === state.ui.task) ?? fitting[0] ?? null;
 }
 
 /** The selected span, or the innermost span under the cursor, of a task or of any. */
 function spanHere(state, task) {
   const item = findItem(state, state.ui.selected);
-  if (item?.start !== undefined && (task === null || item.task === task)) return item;
+  if (isSpan(item) && (task === null || item.task === task)) return item;
   return spanAt(state, state.ui.cursor, task);
 }
 
 function spanAt(state, word, task) {
   const covering = itemsIn(state).rails.filter(
-    (span) => span.start <= word && word < span.end && (task === null || span.task === task),
+    (span) => isSpan(span) && isOn(span, word) && (task === null || span.task === task),
   );
   return covering.sort((a, b) => a.end - a.start - (b.end - b.start))[0] ?? null;
 }
@@ -306,19 +347,20 @@ function spanAt(state, word, task) {
 function spanOf(state, { item, word }) {
   if (word !== undefined) return spanAt(state, word, null);
   const found = findItem(state, item);
-  return found?.start === undefined ? null : found;
+  return isSpan(found) ? found : null;
 }
 
 function targetOf(state) {
-  const { task, from } = state.ui.mode;
-  const parent = taskOf(state, task).parent;
-  const isOther = (span) => span && wordsOf(span).join() !== from.join();
+  const { task: name, from, side } = state.ui.mode;
+  const task = taskOf(state, name);
+  const parent = parentsOf(task)[1 - side];
+  const isOther = (span) => span && (hasTwoParents(task) || wordsOf(span).join() !== from.join());
   const here = spanHere(state, parent);
   if (isOther(here)) return here;
   const { cursor } = state.ui;
   return (
     itemsIn(state).rails.find(
-      (span) => span.task === parent && span.start <= cursor && cursor < span.end && isOther(span),
+      (span) => span.task === parent && isOn(span, cursor) && isOther(span),
     ) ?? null
   );
 }
@@ -331,12 +373,14 @@ function added(state, task, from, to, label) {
   };
 }
 
-/** Spans whose labels decide which relations fit: own, given, and still suggested. */
+/** Spans of both sides whose labels decide which relations fit: own, given, and still suggested. */
 function spansFor(state, task) {
-  const own = documentOf(state).values[task.parent] ?? [];
-  const given = state.context.given[task.parent] ?? [];
-  const guessed = (state.context.suggested[task.parent] ?? []).map(({ value }) => value);
-  return [...own, ...given, ...guessed];
+  return parentsOf(task).map((parent) => {
+    const own = documentOf(state).values[parent] ?? [];
+    const given = state.context.given[parent] ?? [];
+    const guessed = (state.context.suggested[parent] ?? []).map(({ value }) => value);
+    return [...own, ...given, ...guessed];
+  });
 }
 
 function nothingFits(state, task, from, to) {
@@ -363,7 +407,8 @@ function tieEnds(items, tasks) {
     if (item.kind !== NAME) return item;
     const task = tasks.find(({ name }) => name === item.task);
     const [from, to] = item.ends.map((words, side) => {
-      const end = findEnd(rails, task, item, words, side) ?? bareSpan(tasks, task.parent, words);
+      const parent = parentsOf(task)[side];
+      const end = findEnd(rails, task, item, words, side) ?? bareSpan(tasks, parent, words);
       if (!rails.includes(end)) rails.push(end);
       return end.id;
     });
@@ -381,7 +426,7 @@ function bareSpan(tasks, name, [start, end]) {
 /** The drawn span at one end of a relation: one whose label fits, if there is one. */
 function findEnd(spans, task, link, words, side) {
   const there = spans.filter(
-    (span) => span.task === task.parent && sameWords([span.start, span.end], words),
+    (span) => span.task === parentsOf(task)[side] && sameWords([span.start, span.end], words),
   );
   const fits = (span) => {
     const pairs = task.pairs?.[link.label] ?? [];

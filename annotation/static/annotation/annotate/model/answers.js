@@ -6,12 +6,19 @@ export function sameValue(a, b) {
   return a.length === b.length && a.every((part, i) => part === b[i]);
 }
 
-/** Whether two spans share a word. */
-export function overlap(a, b) {
-  return a[0] < b[1] && b[0] < a[1];
+/** The pieces, [start, end], of a span: [start, end, label], or of several [s, e, s, e, label]. */
+export function pieces(span) {
+  const places = span.slice(0, -1);
+  return places.flatMap((_, i) => (i % 2 ? [] : [places.slice(i, i + 2)]));
 }
 
-/** Whether two spans cover the same words. */
+/** Whether two spans share a word. */
+export function overlap(a, b) {
+  if (a.length + b.length < 7) return a[0] < b[1] && b[0] < a[1];
+  return pieces(a).some(([from, to]) => pieces(b).some(([start, end]) => from < end && start < to));
+}
+
+/** Whether two spans cover the same words; of pieces the first, by which others name the span. */
 export function sameWords(a, b) {
   return a[0] === b[0] && a[1] === b[1];
 }

@@ -74,7 +74,8 @@ export function wordsOf({ at, start, end, dep, ends }) {
 /** Whether a drawn thing is on a word. */
 export function isOn(item, word) {
   const words = wordsOf(item);
-  return words !== null && words[0] <= word && word < words[1];
+  const parts = item.pieces ?? [words];
+  return words !== null && parts.some(([start, end]) => start <= word && word < end);
 }
 
 /** Things on a word, the smallest first. */
@@ -114,8 +115,9 @@ export function differingWords(drawn, other) {
 
 function differingRails({ rails }) {
   const words = new Set();
-  for (const { differs, start, end } of rails) {
-    if (differs) for (let i = start; i < end; i++) words.add(i);
+  for (const { differs, start, end, pieces = [[start, end]] } of rails) {
+    if (!differs) continue;
+    for (const [from, to] of pieces) for (let i = from; i < to; i++) words.add(i);
   }
   return words;
 }

@@ -92,7 +92,7 @@ function strokesOf({ look, arc, paths, tips }, tokens, items) {
   const words = sayItem(arc, tokens, items);
   return {
     key: arc.id,
-    attributes: { ...attributesOf(look, arc), role: "img", "aria-label": words },
+    looks: { ...attributesOf(look, arc), role: "img", "aria-label": words },
     paths,
     tips,
   };
@@ -100,12 +100,12 @@ function strokesOf({ look, arc, paths, tips }, tokens, items) {
 
 /** An arc that a line break cuts has its name on every piece with room for it. */
 function namesOf({ look, arc, names }) {
-  const [attributes, text] = [attributesOf(look, arc), arcText(arc)];
-  return names.map((name, i) => ({ key: i ? `${arc.id} ${i}` : arc.id, attributes, ...name, text }));
+  const [looks, text] = [attributesOf(look, arc), arcText(arc)];
+  return names.map((name, i) => ({ key: i ? `${arc.id} ${i}` : arc.id, looks, ...name, text }));
 }
 
-function updateStrokes(node, { attributes, paths, tips }) {
-  setAttributes(node, attributes);
+function updateStrokes(node, { looks, paths, tips }) {
+  setAttributes(node, looks);
   const d = paths.join("");
   const wanted = [["hit", d], ["stroke", d], ...tips.map((tip) => ["tip", tip])];
   while (node.childElementCount > wanted.length) node.lastElementChild.remove();
@@ -116,8 +116,8 @@ function updateStrokes(node, { attributes, paths, tips }) {
   });
 }
 
-function updateName(node, { attributes, x, y, text }) {
-  setAttributes(node, { ...attributes, x: Math.round(x), y, "text-anchor": "middle" });
+function updateName(node, { looks, x, y, text }) {
+  setAttributes(node, { ...looks, x: Math.round(x), y, "text-anchor": "middle" });
   if (node.textContent !== text) node.textContent = text;
 }
 

@@ -8,9 +8,9 @@ export function shortNumber(value) {
   return value >= 0.995 ? "1.0" : value.toFixed(2).replace(/^0/, "");
 }
 
-/** Words of a span as text. */
-export function spanText(tokens, { start, end }) {
-  return tokens.slice(start, end).join(" ");
+/** Words of a span as text, with dots between its pieces. */
+export function spanText(tokens, { start, end, pieces = [[start, end]] }) {
+  return pieces.map(([from, to]) => tokens.slice(from, to).join(" ")).join(" … ");
 }
 
 /** The label of a thing and its state; more: words between the two. */
