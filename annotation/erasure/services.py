@@ -279,7 +279,8 @@ def _delete(project: Project, ids: Sequence[int]) -> None:
             gone = queue.asks.filter(sentence__in=part).count()
             if gone:
                 Queue.objects.filter(pk=queue.pk).update(n_asks=F("n_asks") - gone)
-        Sentence.objects.filter(pk__in=part).delete()
+        # others wait for the write lock: no time is lost with reading words that go
+        Sentence.objects.filter(pk__in=part).only("pk").delete()
     Insight.objects.filter(project=project).delete()
     Job.objects.filter(project=project, kind=Job.Kind.IMPORT).exclude(
         state__in=(Job.State.QUEUED, Job.State.RUNNING)

@@ -136,7 +136,12 @@ def _covering_reason(
     drawn = [cell["task"] for cell in cells if cell["is_by_chance"]]
     words = [f"Drawn at random for {', '.join(drawn)}."] if drawn else []
     chosen = sorted((c for c in cells if not c["is_by_chance"]), key=lambda c: -c["share"])
-    words += [f"{cell['task']}: {_in_words(cell['features'][0])}" for cell in chosen]
+    words += [
+        f"{cell['task']}: {_in_words(cell['features'][0])}" for cell in chosen if cell["features"]
+    ]
+    along = [cell["task"] for cell in chosen if not cell["features"]]
+    if along:  # no error is expected there: it costs little beside the others
+        words.append(f"{', '.join(along)}: asked along with the others.")
     return Reason(source, " ".join(words), {**numbers, "covers": list(cells)})
 
 

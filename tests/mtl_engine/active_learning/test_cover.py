@@ -21,6 +21,7 @@ from mtl_engine.active_learning.train import train_ensemble
 from mtl_engine.errors import EngineError
 from mtl_engine.prediction import score
 from mtl_engine.selection.coverage import REPEATED
+from mtl_engine.selection.coverage.reasons import explain_batch
 from tests.mtl_engine.active_learning.pools import (
     TINY,
     labelled,
@@ -381,3 +382,22 @@ def test_a_task_that_no_model_has_learned_is_not_free(ensemble):
     found = score_pool(ensemble, open_pool, SETTINGS, seed=0, held_out=_known())
     assert found.n_expected[:, 1].tolist() == [1.0] * 5
     assert unscored(open_pool).n_expected.tolist() == [[1.0, 1.0]] * 5
+
+
+def test_a_task_without_an_expected_error_is_asked_along_with_the_others(pool, scores, monkeypatch):
+    def without_features(*given):
+        found = explain_batch(*given)
+        return [replace(reason, features=(), is_by_chance=False) for reason in found]
+
+    monkeypatch.setattr("mtl_engine.active_learning.explain.explain_batch", without_features)
+    settings = ActiveLearningSettings.from_dict(
+        {**SETTINGS.to_dict(), "unit": "sentences", "amount": 10}
+    )
+    prices = prices_of(pool, scores)
+    budget = Budget(10.0, is_count=True)
+    rng = np.random.default_rng(1)
+    choice = choose(pool, scores, prices, settings, budget=budget, rng=rng)
+    reasons = explain_choice(choice, pool, scores, prices, settings)
+    words = [r.why for one, r in zip(choice.selected, reasons, strict=True) if one.source != CHANCE]
+    assert words
+    assert all(text.endswith(": asked along with the others.") for text in words)
