@@ -5,8 +5,7 @@ import torch
 
 from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.gates import Gate, ScalarMix
-from mtl_engine.model import new_model
+from mtl_engine.model import Gate, ScalarMix, new_model
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import MOOD, MOVES, POS, SPANS, TASKS, tiny_config
 
