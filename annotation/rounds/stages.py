@@ -267,7 +267,7 @@ def _first_difference(asked: list[Ask], again: list[Ask]) -> str:
 
 def _version_difference(manifest: Mapping[str, Any]) -> str:
     """Return which versions chose then and now, where they are not the same."""
-    versions = {"Tandem": (manifest.get("version"), VERSION)}
+    versions: dict[str, tuple[Any, str | None]] = {"Tandem": (manifest.get("version"), VERSION)}
     for name, before in manifest.get("packages", {}).items():
         versions[name] = (before, metadata.version(name) if name in PACKAGES else None)
     changed = [f"{name} {a} then, {b} now" for name, (a, b) in versions.items() if a != b]
