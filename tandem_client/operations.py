@@ -128,6 +128,7 @@ class Ask(TypedDict):
     round: int | None
     is_blind: bool
     tasks: list[str]
+    words: dict[str, list[int]]
     why: str
     reason: "Reason"
     confidences: dict[str, float]
@@ -1468,6 +1469,8 @@ class RoundSettings(TypedDict):
     whole_sentences: NotRequired[bool]
     opening_cost: NotRequired[float]
     modes: NotRequired[list[str]]
+    word_asks: NotRequired["WordAsksEnum"]
+    word_share: NotRequired[float]
     task_need: NotRequired["TaskNeedEnum"]
     random_share: NotRequired[float]
     confidence: NotRequired["ConfidenceEnum"]
@@ -1520,6 +1523,8 @@ class RoundSettingsRequest(TypedDict):
     whole_sentences: NotRequired[bool]
     opening_cost: NotRequired[float]
     modes: NotRequired[list[str]]
+    word_asks: NotRequired["WordAsksEnum"]
+    word_share: NotRequired[float]
     task_need: NotRequired["TaskNeedEnum"]
     random_share: NotRequired[float]
     confidence: NotRequired["ConfidenceEnum"]
@@ -2140,6 +2145,9 @@ class WebhookMessagePage(TypedDict):
 
     results: list["Webhook"]
     next: str | None
+
+
+WordAsksEnum = Literal["off", "unsure", "random"]
 
 
 class PeopleQuery(TypedDict):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,9 @@ from analysis.errors import AnalysisError
 from mtl_engine.active_learning.pool import Cells, Floats, Pool, Rows
 from mtl_engine.costs import CostModel
 from mtl_engine.kinds import KINDS
-from mtl_engine.types import Example, TaskSpec
+from mtl_engine.types import Answer, Example, TaskSpec
+
+Words: TypeAlias = Mapping[tuple[int, int], tuple[int, ...]]  # asked of (row, column)
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class HiddenPool:
             [[name in example.labels for name in self.names] for example in examples], dtype=bool
         ).reshape(len(examples), len(self.names))
         self.is_revealed = np.zeros_like(self.is_open)
+        self.words: dict[tuple[int, int], tuple[int, ...]] = {}  # of cells not revealed whole
         self.tokens = tuple(example.tokens for example in examples)
         self.ids = tuple(example.id for example in examples)
 
@@ -52,9 +56,10 @@ class HiddenPool:
         """Return how long the sentences are (n,)."""
         return np.array([len(tokens) for tokens in self.tokens], dtype=np.int64)
 
-    def reveal(self, ask: Cells) -> None:
-        """Uncover the labels of cells (n, t)."""
+    def reveal(self, ask: Cells, words: Words | None = None) -> None:
+        """Uncover the labels of cells (n, t), of some (row, column) those of single words alone."""
         self.is_revealed |= ask & self.is_open
+        self.words |= words or {}
 
     def pool(self) -> Pool:
         """Return the sentences with something left to ask; their ids are the rows of the oracle."""
@@ -74,26 +79,37 @@ class HiddenPool:
         for row in np.flatnonzero(self.is_revealed.any(axis=1)).tolist():
             example = self._examples[row]
             known = {
-                name: example.labels[name]
+                name: self._known(row, column, example.labels[name])
                 for column, name in enumerate(self.names)
                 if self.is_revealed[row, column]
             }
             found.append(Example(example.tokens, known, example.id))
         return found
 
+    def _known(self, row: int, column: int, answer: Answer) -> Answer:
+        words = self.words.get((row, column))
+        if words is None:
+            return answer
+        return [entry if place in words else None for place, entry in enumerate(answer)]
+
     def hidden_examples(self, n: int, rng: np.random.Generator) -> list[Example]:
         """Return at most n of the sentences that nothing is known of, with their true answers."""
         rows = rng.permutation(np.flatnonzero(~self.is_revealed.any(axis=1)))
         return [self._examples[row] for row in sorted(rows[: n or None].tolist())]
 
-    def n_items(self) -> Floats:
-        """Return how many items each true answer has (n, t), for what asking turns out to cost."""
+    def n_items(self, words: Words | None = None) -> Floats:
+        """Return how many items each true answer has (n, t), for what asking turns out to cost.
+
+        Of cells with named words so many as these.
+        """
         counts = np.zeros(self.is_open.shape)
         for row, example in enumerate(self._examples):
             for column, task in enumerate(self.tasks):
                 if task.name in example.labels:
                     answer = example.labels[task.name]
                     counts[row, column] = len(KINDS[task.kind].entries(answer))
+        for cell, places in (words or {}).items():
+            counts[cell] = len(places)
         return counts
 
 

@@ -40,6 +40,7 @@ from annotation.models import (
     Sentence,
     SignInAttempt,
     Submission,
+    WordAnswer,
 )
 from annotation.projects.documents import forget_words
 from annotation.projects.services import remove_folders
@@ -166,7 +167,10 @@ def _delete_answers(project: Project, person: Any) -> int:
     cells = set(answers.values_list("sentence_id", "task_id"))
     answers.delete()
     _reopen_agreements(project, cells)
-    return len(cells)
+    words = WordAnswer.objects.filter(sentence__project=project, author=person)
+    n_words = words.count()
+    words.delete()
+    return len(cells) + n_words
 
 
 def _reopen_agreements(project: Project, cells: set[tuple[int, int]]) -> None:

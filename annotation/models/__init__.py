@@ -31,6 +31,7 @@ from annotation.models.queue import (
     Review,
     Submission,
     Suggestion,
+    WordAnswer,
 )
 from annotation.models.round import Insight, Job, Round, Worker
 
@@ -69,6 +70,7 @@ __all__ = [
     "Suggestion",
     "Task",
     "Webhook",
+    "WordAnswer",
     "WorkGroup",
     "WorkGroupMember",
     "Worker",

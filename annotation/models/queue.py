@@ -43,6 +43,7 @@ class Ask(models.Model):
     )
     rank = models.PositiveIntegerField()  # from 1: asked first
     tasks = models.JSONField()  # names of the tasks wanted
+    words = models.JSONField(default=dict)  # {task name: places} where not all words are asked
     given = models.JSONField(default=list)  # names of spans tasks whose answers are shown with it
     overlap = models.PositiveSmallIntegerField()  # answers wanted, each of another person
     n_answers = models.PositiveSmallIntegerField(default=0)
@@ -255,6 +256,35 @@ class Annotation(models.Model):
             )
         ]
         indexes = [models.Index(fields=["task", "sentence"], name="annotation_by_task")]
+
+
+class WordAnswer(models.Model):
+    """What one person says of single words of a sentence, null of the others.
+
+    Models learn from it. It is no answer to the task: nothing is final by it, and the whole can
+    still be asked.
+    """
+
+    sentence = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="word_answers", db_index=False
+    )
+    task = models.ForeignKey(
+        Task, on_delete=models.CASCADE, related_name="word_answers", db_index=False
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="word_answers"
+    )
+    value = models.JSONField()
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sentence", "task", "author"], name="one_word_answer_a_person"
+            )
+        ]
+        indexes = [models.Index(fields=["task", "sentence"], name="word_answer_by_task")]
 
 
 class AnnotationVersion(models.Model):

@@ -17,6 +17,7 @@ from annotation.models import (
     Lease,
     Suggestion,
     Task,
+    WordAnswer,
 )
 from mtl_engine.kinds import KINDS, Kind
 
@@ -28,8 +29,9 @@ ANSWERS: tuple[tuple[type[Model], str], ...] = (
     (Gold, "task"),
     (GoldVersion, "gold__task"),
     (Suggestion, "task"),
+    (WordAnswer, "task"),
 )
-CURRENT = (Annotation, Gold)  # what people would miss
+CURRENT = (Annotation, WordAnswer, Gold)  # what people would miss
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def label_uses(task: Task) -> dict[str, LabelUse]:
     answers: Counter[str] = Counter()
     gold: Counter[str] = Counter()
     last: dict[str, datetime] = {}
-    for model, counts in ((Annotation, answers), (Gold, gold)):
+    for model, counts in ((Annotation, answers), (WordAnswer, answers), (Gold, gold)):
         rows = model._default_manager.filter(task=task).values_list("value", "updated_at")
         for value, at in rows.iterator(CHUNK):
             for name in set(kind.labels_of(value)):
@@ -98,7 +100,7 @@ def merge_usage(labels: Sequence[Label], into: Label | None) -> Usage:
     n_conflicts = 0
     examples: list[int] = []
     for model in CURRENT:
-        has_author = model is Annotation
+        has_author = model is not Gold
         columns = ("sentence_id", "value", *(["author_id"] if has_author else []))
         rows = model._default_manager.filter(task=task).values_list(*columns)
         for sentence_id, value, *author in rows.iterator(CHUNK):
@@ -114,7 +116,12 @@ def merge_usage(labels: Sequence[Label], into: Label | None) -> Usage:
                 examples.append(sentence_id)
     texts = task.project.sentences.filter(pk__in=examples).values_list("text", flat=True)
     return Usage(
-        counts[Annotation], counts[Gold], len(sentences), len(people), n_conflicts, tuple(texts)
+        counts[Annotation] + counts[WordAnswer],
+        counts[Gold],
+        len(sentences),
+        len(people),
+        n_conflicts,
+        tuple(texts),
     )
 
 

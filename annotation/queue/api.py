@@ -176,6 +176,11 @@ class AskMessage(Message):
     round = s.IntegerField(allow_null=True)
     is_blind = s.BooleanField()
     tasks = s.ListField(child=s.CharField())
+    words = s.DictField(
+        child=s.ListField(child=s.IntegerField()),
+        help_text="Of tasks that are asked of single words: their places from 0. The answer has "
+        "null for the others. Tasks that are not named are asked of the whole sentence.",
+    )
     why = s.CharField(allow_blank=True)
     reason = ReasonField()
     confidences = s.DictField(child=s.FloatField())

@@ -32,6 +32,7 @@ class AskRow:
     reason: Mapping[str, Any] = field(default_factory=dict)  # {"why": plain words, ...}
     confidences: Mapping[str, float] = field(default_factory=dict)  # by task name
     predicted_seconds: float | None = None
+    words: Mapping[str, Sequence[int]] = field(default_factory=dict)  # asked, where not all are
     is_random: bool = False
     is_blind: bool = False
 
@@ -284,6 +285,7 @@ def _as_asks(
             sentence_id=row.sentence_id,
             rank=rank,
             tasks=tasks,
+            words={name: list(row.words[name]) for name in tasks if name in row.words},
             given=linked_by(tasks, parents),
             overlap=queue.overlap,
             is_random=row.is_random,

@@ -18,6 +18,7 @@ from annotation.models import (
     Review,
     Sentence,
     Submission,
+    WordAnswer,
 )
 from annotation.queue.selectors import describe_ask, lease_context, own_answers
 from mtl_engine.kinds import KINDS
@@ -110,13 +111,14 @@ def _said_of(leases: Sequence[Lease]) -> dict[int, dict[str, Any]]:
     for flag in Flag.objects.filter(sentence__in=sentences, author__in=authors).order_by("id"):
         flags[flag.sentence_id].append({"comment": flag.comment, "answer": flag.answer})
     answers: defaultdict[int, dict[str, Any]] = defaultdict(dict)
-    rows = Annotation.objects.filter(sentence__in=sentences, author__in=authors)
-    for sentence, task, kind, value in rows.values_list(
-        "sentence_id", "task__name", "task__kind", "value"
-    ):
-        labels = list(dict.fromkeys(KINDS[kind].labels_of(value)))
-        n_items = len(KINDS[kind].entries(value))
-        answers[sentence][task] = {"n": n_items, "labels": labels[:MOST_LABELS]}
+    for model in (WordAnswer, Annotation):
+        rows = model._default_manager.filter(sentence__in=sentences, author__in=authors)
+        for sentence, task, kind, value in rows.values_list(
+            "sentence_id", "task__name", "task__kind", "value"
+        ):
+            labels = list(dict.fromkeys(KINDS[kind].labels_of(value)))
+            n_items = sum(entry is not None for entry in KINDS[kind].entries(value))
+            answers[sentence][task] = {"n": n_items, "labels": labels[:MOST_LABELS]}
     return {
         lease.pk: {
             "lease": lease.pk,
@@ -170,7 +172,8 @@ def describe_answers(submission: Submission) -> dict[str, Any]:
 
 def stored_answers(lease: Lease) -> dict[str, Any]:
     """Return the person's own answers to an ask; others' are never theirs to see."""
-    return own_answers(lease.ask.sentence_id, lease.annotator_id, lease.ask.tasks)
+    ask = lease.ask
+    return own_answers(ask.sentence_id, lease.annotator_id, ask.tasks, ask.words)
 
 
 def _decided_since(rows: list[Submission]) -> set[int]:

@@ -17,6 +17,7 @@ from annotation.models import (
     Project,
     Sentence,
     Submission,
+    WordAnswer,
     WorkGroupMember,
 )
 from annotation.models.prepared import Parameter, Prepared
@@ -35,7 +36,8 @@ NO_LEASE = "This lease does not exist, or it is somebody else's."
 NO_QUEUE = {"left": 0, "done": 0, "skipped": 0, "minutes": 0.0, "budget_minutes": None}
 
 _ASK_COLUMNS = (
-    *("id", "rank", "is_blind", "tasks", "given", "reason", "confidences", "predicted_seconds"),
+    *("id", "rank", "is_blind", "tasks", "words", "given", "reason", "confidences"),
+    "predicted_seconds",
     *("queue__n_asks", "queue__round__number"),
     *("sentence_id", "sentence__corpus_id", "sentence__corpus__name", "sentence__position"),
     *("sentence__corpus__language",),
@@ -48,7 +50,7 @@ _LEASE_COLUMNS = (
 )
 _OWN_LEASE = (
     *("project_id", "annotator_id", "context", "project__lease_minutes"),
-    *("ask__tasks", "ask__given", "ask__sentence__tokens"),
+    *("ask__tasks", "ask__words", "ask__given", "ask__sentence__tokens"),
 )
 N_ANSWERS = 200  # that are looked at: the person's latest, and some of all, whichever come first
 COLUMNS = ("task__name", "task__kind", "value")
@@ -173,7 +175,7 @@ def describe_lease(lease_id: int) -> dict[str, Any]:
         "expires_at": lease["expires_at"],
         "heartbeat_seconds": lease["project__lease_minutes"] * 60 // HEARTBEATS_PER_LEASE,
         **_describe_ask(ask, shows_suggestions=lease["project__shows_suggestions"]),
-        "answers": own_answers(sentence_id, annotator_id, ask["tasks"]),
+        "answers": own_answers(sentence_id, annotator_id, ask["tasks"], ask["words"]),
         "note": lease["note"],
         "draft": lease["draft"],
         "draft_version": lease["draft_version"],
@@ -215,17 +217,32 @@ def given_spans(tasks: Sequence[str], sentence_id: int, annotator_id: int) -> di
     return {task: own.get(task, decided.get(task, model.get(task, []))) for task in tasks}
 
 
-def own_answers(sentence_id: int, annotator_id: int, tasks: Sequence[str]) -> dict[str, Any]:
+def own_answers(
+    sentence_id: int,
+    annotator_id: int,
+    tasks: Sequence[str],
+    words: Mapping[str, Sequence[int]] | None = None,
+) -> dict[str, Any]:
     """Return a person's present answers to some tasks of a sentence.
 
-    The few answers of others are read too: asked for one person's, SQLite would walk through
-    everything that they ever answered.
+    Of tasks with asked ``words`` what they said of these. The few answers of others are read too:
+    asked for one person's, SQLite would walk through everything that they ever answered.
     """
-    return {
+    found = {
         task: value
         for author, task, value in _answers(sentence=sentence_id)
-        if author == annotator_id and task in tasks
+        if author == annotator_id and task in tasks and not (words and task in words)
     }
+    if not words:
+        return found
+    said = WordAnswer.objects.filter(
+        sentence=sentence_id, author=annotator_id, task__name__in=list(words)
+    )
+    for task, value in said.values_list("task__name", "value"):
+        asked = [entry if i in words[task] else None for i, entry in enumerate(value)]
+        if any(entry is not None for entry in asked):
+            found[task] = asked
+    return found
 
 
 def _asks_left(
@@ -258,6 +275,7 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
             "round": ask["queue__round__number"],
             "is_blind": is_blind,
             "tasks": ask["tasks"],
+            "words": ask["words"],
             "why": said(ask["reason"].get("why", "")),
             "reason": ask["reason"],
             "confidences": ask["confidences"],
@@ -353,11 +371,14 @@ def _item_counts(project: Project, sentences: set[int]) -> dict[tuple[int, int],
     counts: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
     wanted = sorted(sentences)
     for first in range(0, len(wanted), 500):
-        answers = Annotation.objects.filter(
-            sentence__in=wanted[first : first + 500], task__project=project
-        )
-        for author, sentence, task, kind, value in answers.values_list(
-            "author_id", "sentence_id", "task__name", "task__kind", "value"
-        ):
-            counts[author, sentence][task] = float(len(KINDS[kind].entries(value)))
+        for model in (WordAnswer, Annotation):
+            answers = model._default_manager.filter(
+                sentence__in=wanted[first : first + 500], task__project=project
+            )
+            for author, sentence, task, kind, value in answers.values_list(
+                "author_id", "sentence_id", "task__name", "task__kind", "value"
+            ):
+                entries = KINDS[kind].entries(value)
+                n_marked = sum(entry is not None for entry in entries)
+                counts[author, sentence][task] = float(n_marked)
     return counts

@@ -9,7 +9,14 @@ from django.db import IntegrityError, transaction
 
 from annotation.bridge import tasks_by_name
 from annotation.errors import InvalidInput, Problem, Refused, unknown_name
-from annotation.models import Annotation, AnnotationVersion, Lease, Submission, Task
+from annotation.models import (
+    Annotation,
+    AnnotationVersion,
+    Lease,
+    Submission,
+    Task,
+    WordAnswer,
+)
 from annotation.models.prepared import Parameter, Prepared
 from annotation.projects.labels import add_labels
 from annotation.projects.tasks import renames_since
@@ -125,6 +132,7 @@ def _checked_today(
         "tasks": tasks,
         "tokens": lease.ask.sentence.tokens,
         "context": lease_context(lease),
+        "words": lease.ask.words,
     }
     try:
         return checked_answers(answers=answers, **rules)
@@ -142,10 +150,12 @@ def checked_answers(
     tasks: Mapping[str, TaskSpec],
     tokens: Sequence[str],
     context: Mapping[str, Any],
+    words: Mapping[str, Sequence[int]] | None = None,
 ) -> dict[str, Any]:
     """Return the answers in canonical order, or raise everything that is wrong with them.
 
-    ``context`` holds the spans of parent tasks that are not part of the answers.
+    ``context`` holds the spans of parent tasks that are not part of the answers, ``words`` the
+    words that tasks are asked of, where these are not all.
     """
     problems = [
         Problem(name, unknown_name("task wanted here", name, wanted))
@@ -162,7 +172,9 @@ def checked_answers(
         spans = tasks[name].spans_among({**context, **answers})
         problems += [
             Problem(f"{name}.{problem.path}".rstrip("."), problem.message)
-            for problem in _problems(tasks[name], answers[name], tokens, spans)
+            for problem in _problems(
+                tasks[name], answers[name], tokens, spans, (words or {}).get(name)
+            )
         ]
     if problems:
         raise InvalidInput(problems)
@@ -170,9 +182,16 @@ def checked_answers(
 
 
 def _problems(
-    task: TaskSpec, value: Any, tokens: Sequence[str], spans: ParentSpans | None
+    task: TaskSpec,
+    value: Any,
+    tokens: Sequence[str],
+    spans: ParentSpans | None,
+    words: Sequence[int] | None = None,
 ) -> list[Problem]:
-    problems = task.check(value, tokens, spans)
+    if words is None:
+        problems = task.check(value, tokens, spans)
+    else:
+        problems = KINDS[task.kind].word_problems(task, value, tokens, words)
     if not problems and task.is_open:
         used = dict.fromkeys(KINDS[task.kind].labels_of(value))
         problems = [Problem("", fault) for x in used if (fault := unusable_label(x))]
@@ -226,7 +245,9 @@ def _record_answers(
     for name, value in answers.items():
         task = tasks[name]
         _grow_labels(task, value)
-        if task.id in present:
+        if name in lease.ask.words:
+            _record_words(lease, task, value, now)
+        elif task.id in present:
             _replace(present[task.id], value, now)
         else:
             new.append(
@@ -240,6 +261,21 @@ def _record_answers(
                 )
             )
     Annotation.objects.bulk_create(new)
+
+
+def _record_words(lease: Lease, task: TaskSpec, value: list[Any], now: datetime) -> None:
+    """Write what is said of asked words; what was said of others before stays."""
+    answer, is_new = WordAnswer.objects.select_for_update(no_key=True).get_or_create(
+        sentence_id=lease.ask.sentence_id,
+        task_id=task.id,
+        author_id=lease.annotator_id,
+        defaults={"value": value, "created_at": now, "updated_at": now},
+    )
+    if not is_new:
+        pairs = zip(value, answer.value, strict=True)
+        answer.value = [before if entry is None else entry for entry, before in pairs]
+        answer.updated_at = now
+        answer.save(update_fields=["value", "updated_at"])
 
 
 def _replace(annotation_id: int, value: Any, now: datetime) -> None:

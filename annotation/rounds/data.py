@@ -1,7 +1,8 @@
 """What a round learns from, and what it can choose from."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from annotation.adjudication.final import final_answers
 from annotation.bridge import as_example
-from annotation.models import Annotation, Ask, Gold, Project, Sentence
+from annotation.models import Annotation, Ask, Gold, Project, Sentence, WordAnswer
 from annotation.queue.skips import skipped_by_all
-from mtl_engine.active_learning.pool import LabelledData, LabelledExample, Pool, part_of
+from mtl_engine.active_learning.pool import DEV, LabelledData, LabelledExample, Pool, part_of
 from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec
 
@@ -37,7 +38,7 @@ class LabelledSentence:
 def labelled_data(project: Project, tasks: tuple[TaskSpec, ...]) -> LabelledData:
     """Return everything with answers that a model can learn from or be tested on, in its part."""
     found = []
-    for sentence in labelled_sentences(project):
+    for sentence in labelled_sentences(project, has_words=True):
         example = as_example(sentence.id, sentence.tokens, sentence.labels, tasks)
         if example.labels:
             part = part_of(sentence.document or sentence.id, is_test=sentence.is_test)
@@ -61,14 +62,16 @@ def answers_left_out(project: Project, tasks: Sequence[TaskSpec]) -> dict[str, i
     return found
 
 
-def labelled_sentences(project: Project) -> list[LabelledSentence]:
+def labelled_sentences(project: Project, *, has_words: bool = False) -> list[LabelledSentence]:
     """Return every sentence with at least one answer, in the order of their ids.
 
-    The answers are the final ones; sentences left out of the pool teach nothing.
+    The answers are the final ones; sentences left out of the pool teach nothing. With
+    ``has_words`` there is also what people say of single words, where no answer is final.
     """
     finals = final_answers(project)
+    words = _word_answers(project) if has_words else {}
     selected, control = _asked_by_rounds(project)
-    ids = sorted(finals)
+    ids = sorted(finals.keys() | words.keys())
     return [
         LabelledSentence(
             row.pk,
@@ -77,7 +80,8 @@ def labelled_sentences(project: Project) -> list[LabelledSentence]:
             row.is_test,
             row.pk in selected,
             row.pk in control,
-            {name: final.value for name, final in finals[row.pk].items()},
+            words.get(row.pk, {})
+            | {name: one.value for name, one in finals.get(row.pk, {}).items()},
         )
         for row in _sentences(ids)
     ]
@@ -157,6 +161,51 @@ def unanswered_test_sentences(
         if pk not in given_up
     }
     return {i: (n, names) for i, (n, names) in missing.items() if names}
+
+
+def without_word_answers(project: Project, pool: Pool) -> Pool:
+    """Return the pool with those cells closed of which single words were answered already."""
+    is_closed = pool.is_closed.copy()
+    column = {name: i for i, name in enumerate(pool.names)}
+    answered = WordAnswer.objects.filter(task__project=project).values_list(
+        "sentence_id", "task__name"
+    )
+    for sentence_id, name in answered.iterator(CHUNK):
+        row = int(np.searchsorted(pool.ids, sentence_id))
+        if row < len(pool) and pool.ids[row] == sentence_id and name in column:
+            is_closed[row, column[name]] = True
+    return replace(pool, is_closed=is_closed)
+
+
+def held_out(ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which sentences are held out from training once they have answers."""
+    documents: dict[int, str] = {}
+    for first in range(0, len(ids), CHUNK):
+        rows = Sentence.objects.filter(pk__in=ids[first : first + CHUNK].tolist())
+        for pk, corpus, document in rows.exclude(document="").values_list(
+            "id", "corpus_id", "document"
+        ):
+            documents[pk] = f"{corpus}/{document}"
+    return np.array([part_of(documents.get(i, i)) == DEV for i in ids.tolist()], dtype=bool)
+
+
+def _word_answers(project: Project) -> dict[int, dict[str, Any]]:
+    """Return by sentence and task what people say of single words: most votes, then the oldest."""
+    given: dict[tuple[int, str], list[Any]] = defaultdict(list)
+    rows = WordAnswer.objects.filter(task__project=project, task__is_hidden=False)
+    for sentence, task, value in rows.order_by("created_at", "id").values_list(
+        "sentence_id", "task__name", "value"
+    ):
+        given[sentence, task].append(value)
+    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    for (sentence, task), values in given.items():
+        found[sentence][task] = [_most_said(entries) for entries in zip(*values, strict=True)]
+    return found
+
+
+def _most_said(entries: Sequence[Any]) -> Any:
+    said = [entry for entry in entries if entry is not None]
+    return max(said, key=said.count) if said else None
 
 
 def _closed_cells(

@@ -80,8 +80,9 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
     tasks = scored_tasks(last)
     scored = _still_open(Workspace.of(last).scored(tasks, "seconds"), project)
     model = cost_model(project, scored.pool.names)
-    prices = price_pool(scored.pool, scored.scores.n_expected, own, model)
-    scored = replace(scored, prices=prices)
+    scores = scored.scores if own.word_asks != "off" else scored.scores.of_whole_sentences()
+    prices = price_pool(scored.pool, scores.n_expected, own, model, scores.n_words)
+    scored = replace(scored, scores=scores, prices=prices)
     found: dict[str, Any] = {
         "round": last.number,
         "train_seconds": last.stages["training"].get("cpu_seconds", 0.0),

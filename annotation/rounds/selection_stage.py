@@ -243,6 +243,7 @@ def _asks(
                 reason=reason.to_dict(),
                 confidences={} if is_seed else _confidences(scores, one.row, pool.names),
                 predicted_seconds=None if seconds is None else whole_tenths(seconds),
+                words={pool.names[column]: words for column, words in one.words.items()},
                 is_random=one.source != "strategy",
                 is_blind=one.is_blind,
             )
@@ -287,7 +288,7 @@ def _test_asks(drawn: Sequence[Selected], scored: ScoredPool) -> list[AskRow]:
     names, ids = scored.pool.names, scored.pool.ids
     asks = []
     for one in drawn:
-        seconds = scored.prices.seconds(one.row, one.tasks)
+        seconds = scored.prices.of_whole_sentences().seconds(one.row, one.tasks)
         asks.append(
             _test_ask(
                 int(ids[one.row]),

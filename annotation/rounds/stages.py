@@ -6,7 +6,7 @@ compared with what it asked.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from typing import Any
 
@@ -21,7 +21,7 @@ from annotation.jobs.services import Progress, add_to_log, check_claim, hold_cla
 from annotation.models import Job, Round
 from annotation.queue.selectors import cost_model
 from annotation.rounds import services
-from annotation.rounds.data import open_pool
+from annotation.rounds.data import held_out, open_pool, without_word_answers
 from annotation.rounds.selection_stage import (
     TestNeed,
     make_choice,
@@ -109,6 +109,8 @@ def score_stage(round: Round, workspace: Workspace, progress: Progress) -> Scori
     everything = open_pool(round.project, task_specs(round.project))
     rng = np.random.default_rng([settings.seed, round.number])
     pool = everything.sample(settings.pool_sample, rng)
+    if settings.word_asks != "off":
+        pool = replace(without_word_answers(round.project, pool), dev=held_out(pool.ids))
     if round.stages["training"]["is_seed"]:
         scores = unscored(pool)
     else:
@@ -121,7 +123,8 @@ def score_stage(round: Round, workspace: Workspace, progress: Progress) -> Scori
             held_out=workspace.examples().part(DEV),
             on_progress=lambda n_done: progress("scoring", n_done, len(pool)),
         )
-    prices = price_pool(pool, scores.n_expected, settings, cost_model(round.project, pool.names))
+    model = cost_model(round.project, pool.names)
+    prices = price_pool(pool, scores.n_expected, settings, model, scores.n_words)
     workspace.save_scored(ScoredPool(pool, scores, prices))
     return ScoringReport(
         n_pool=len(everything),

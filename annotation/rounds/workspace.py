@@ -352,6 +352,7 @@ def ask_to_dict(ask: AskRow) -> dict[str, Any]:
     return {
         "sentence": ask.sentence_id,
         "tasks": list(ask.tasks),
+        **({"words": {name: list(at) for name, at in ask.words.items()}} if ask.words else {}),
         "is_random": ask.is_random,
         "is_blind": ask.is_blind,
         "confidences": dict(ask.confidences),

@@ -37,6 +37,7 @@ class Selected:
     tasks: tuple[int, ...]  # columns wanted
     source: Source
     is_blind: bool = False  # asked without suggestions
+    words: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # by task, where not all
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def choose(
     rest = budget.without(by_chance, costs)
     batch = _by_strategy(left, costs, rest, rules, vectors, units, rng)
     chosen = [_selected(int(row), batch) for row in batch.rows] if batch else []
-    selected = interleaved(chosen, by_chance)
+    selected = _with_words(interleaved(chosen, by_chance), scores.units)
     cost = _total_cost(selected, costs)
     if batch is None:
         return Choice(tuple(selected), cost)
@@ -168,7 +169,7 @@ def draw_test_rows(
     untouched[~is_whole] = np.nan
     return [
         replace(one, source=TEST_SLICE, is_blind=True)
-        for one in _by_chance(untouched, prices.costs, budget, rng)[:n_wanted]
+        for one in _by_chance(untouched, prices.of_whole_sentences().costs, budget, rng)[:n_wanted]
     ]
 
 
@@ -236,6 +237,17 @@ def _repeats(confidence: Floats, groups: Rows | None) -> Rows:
     is_kept = np.zeros(len(groups), dtype=bool)
     is_kept[order[first]] = True
     return np.flatnonzero(~is_kept | (groups < 0))
+
+
+def _with_words(selected: Sequence[Selected], units: Units | None) -> list[Selected]:
+    """Return what was selected with the words that are asked, where these are not all."""
+    if units is None:
+        return list(selected)
+    places = units.asked_places([one.row for one in selected])
+    return [
+        replace(one, words={k: words for k, words in named.items() if k in one.tasks})
+        for one, named in zip(selected, places, strict=True)
+    ]
 
 
 def _with_needs(units: Units, pool: Pool, needs: Mapping[str, float]) -> Units:

@@ -1,8 +1,9 @@
 """What expected-error coverage knows of a pool: clusters, expected errors, what is labelled."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from mtl_engine.encoders import new_encoder
 from mtl_engine.ensemble import Ensemble
 from mtl_engine.feature_store import MemoryStore
 from mtl_engine.features import MEMORY_LIMIT, Features, open_features
-from mtl_engine.kinds import KINDS, Clustering
+from mtl_engine.kinds import KINDS, Clustering, is_partial
 from mtl_engine.prediction import UnitErrors
 from mtl_engine.selection import TaskUnits, Units
 from mtl_engine.selection.coverage import (
@@ -27,10 +28,13 @@ from mtl_engine.selection.coverage import (
     near_duplicates,
     text_keys,
 )
-from mtl_engine.types import Example
+from mtl_engine.types import Example, TaskSpec
 
 CLUSTER_LAYERS = 4  # of a pre-trained encoder: words in context, not yet tuned to any task
 UNKNOWN_ERROR = 0.5  # of a task that no model has learned yet
+SHORT = 4  # words of a sentence that is always asked whole
+RANDOM_WORDS = 0.25  # of the asked words, at most, beside those that the model is least sure of
+WORD_SEED = 7  # tells the draw of words from other draws
 
 
 def pool_units(
@@ -58,7 +62,7 @@ def pool_units(
     tasks, names = [], []
     for task in pool.tasks:
         clustering = KINDS[task.kind].clustering
-        is_known = np.array([task.name in example.labels for example in known], dtype=bool)
+        is_known = _known_units(task, known, is_by_sentence=clustering.level == "sentences")
         units = counter.units(clustering, errors.get(task.name), is_known)
         tasks.append(replace(units, mode=modes.get(task.name, clustering.mode)))
         names.append(counter.names(clustering))
@@ -93,6 +97,67 @@ def _has_sentence_task(pool: Pool) -> bool:
     return any(KINDS[task.kind].labels_on == "sentence" for task in pool.tasks)
 
 
+def with_asked_words(
+    units: Units,
+    pool: Pool,
+    settings: ActiveLearningSettings,
+    *,
+    learned: Collection[str],
+    seed: int,
+) -> Units:
+    """Return the units with the words that an ask would name, of kinds that allow it.
+
+    Of each sentence a share: the words of most expected error and some drawn by chance, or all by
+    chance. Short sentences, dev sentences and tasks that no model has learned are asked whole. What
+    dev sentences have beyond the share counts for nothing: nobody learns from them, and a rule that
+    looks for most units would take no others.
+    """
+    if settings.word_asks == "off":
+        return units
+    rng = np.random.default_rng([seed, WORD_SEED])
+    is_short = pool.n_tokens <= SHORT
+    tasks = []
+    for task, own in zip(pool.tasks, units.tasks, strict=True):
+        if KINDS[task.kind].may_ask_words and task.name in learned:
+            n_asked = np.where(is_short, own.counts, np.ceil(settings.word_share * own.counts))
+            n_random = n_asked if settings.word_asks == "random" else n_asked * RANDOM_WORDS
+            asked = _named_units(own, n_asked - np.floor(n_random), n_asked, rng)
+            own = replace(own, asked=asked)
+        tasks.append(own)
+    return replace(units, tasks=tuple(tasks), whole=pool.is_dev())
+
+
+def _named_units(
+    units: TaskUnits, n_unsure: NDArray[Any], n_asked: NDArray[Any], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which units are asked: so many of most error (n,), the rest of them by chance."""
+    owner = np.repeat(np.arange(len(units.counts)), units.counts)
+    first = np.repeat(np.cumsum(units.counts) - units.counts, units.counts)
+    asked = np.zeros(len(owner), dtype=bool)
+    for wanted, value in ((n_unsure, units.error), (n_asked, rng.random(len(owner)))):
+        order = np.lexsort((-value, ~asked, owner))  # those that are asked already come first
+        rank = np.empty(len(owner), dtype=np.int64)
+        rank[order] = np.arange(len(owner))
+        asked = rank - first < wanted[owner]
+    return asked
+
+
+def _known_units(
+    task: TaskSpec, known: Sequence[Example], *, is_by_sentence: bool
+) -> NDArray[np.bool_]:
+    """Return which units of known sentences have an answer to a task, sentence after sentence."""
+    found: list[bool] = []
+    for example in known:
+        answer = example.labels.get(task.name)
+        if is_by_sentence:
+            found.append(answer is not None)
+        elif answer is not None and is_partial(answer):
+            found += [entry is not None for entry in answer]
+        else:
+            found += [answer is not None] * len(example.tokens)
+    return np.array(found, dtype=bool)
+
+
 class _Counter:
     """Counts units per cluster, in the pool and among what is known."""
 
@@ -110,7 +175,7 @@ class _Counter:
     def units(
         self, clustering: Clustering, errors: UnitErrors | None, is_known: NDArray[np.bool_]
     ) -> TaskUnits:
-        """Return a task's units; ``is_known`` says which known sentences have its answer."""
+        """Return a task's units; ``is_known`` (u,) says which of known sentences are answered."""
         counts, cluster = self._of(self.of_pool, clustering)
         if errors is None:
             error = np.full(len(cluster), UNKNOWN_ERROR, dtype=np.float32)
@@ -120,7 +185,7 @@ class _Counter:
         size = self._size(clustering)
         known_counts, known_cluster = self._of(self.of_known, clustering)
         owner = np.repeat(np.arange(len(known_counts)), known_counts)
-        is_counted = is_known[owner]
+        is_counted = is_known
         if not clustering.by_length:
             labelled = np.bincount(known_cluster[is_counted], minlength=size)
             return TaskUnits(counts, cluster, error, labelled, clustering.kappa)

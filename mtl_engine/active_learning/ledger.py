@@ -117,7 +117,8 @@ def _seconds(
         for column, task in enumerate(tasks):
             if task.name in one.example.labels:
                 entries = KINDS[task.kind].entries(one.example.labels[task.name])
-                items[row, column], is_answered[row, column] = len(entries), 1.0
+                n_marked = sum(entry is not None for entry in entries)
+                items[row, column], is_answered[row, column] = n_marked, 1.0
     costs = price_items(tasks, n_tokens, items, "minutes", model).costs
     found: list[float] = (costs.read + (costs.label * is_answered).sum(axis=1)).tolist()
     return found

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mtl_engine.kinds import is_partial
 from mtl_engine.types import Example, TaskSpec
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -35,6 +36,7 @@ class Pool:
     n_tokens: Rows  # (n,)
     is_closed: Cells  # (n, t)
     read_tokens: ReadTokens = field(repr=False, compare=False)
+    dev: Cells | None = field(default=None, repr=False, compare=False)  # (n,), None: by the ids
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -43,6 +45,12 @@ class Pool:
     def names(self) -> tuple[str, ...]:
         """Return the tasks' names, in the order of the columns."""
         return tuple(task.name for task in self.tasks)
+
+    def is_dev(self) -> Cells:
+        """Return which sentences (n,) are held out from training once they have answers."""
+        if self.dev is not None:
+            return self.dev
+        return np.array([part_of(int(one)) == DEV for one in self.ids], dtype=bool)
 
     def all_tokens(self) -> Iterable[Sequence[str]]:
         """Return every sentence's tokens, in the order of the rows."""
@@ -63,6 +71,7 @@ class Pool:
             n_tokens=self.n_tokens[rows],
             is_closed=self.is_closed[rows],
             read_tokens=lambda wanted: self.read_tokens(rows[wanted]),
+            dev=None if self.dev is None else self.dev[rows],
         )
 
     def fingerprint(self) -> str:
@@ -90,8 +99,9 @@ class LabelledData:
     examples: tuple[LabelledExample, ...]
 
     def part(self, part: Part) -> list[Example]:
-        """Return the sentences of a part."""
-        return [one.example for one in self.examples if one.part == part]
+        """Return the sentences of a part; answers to single words are to train on only."""
+        found = [one.example for one in self.examples if one.part == part]
+        return found if part == TRAIN else [_with_whole_answers(example) for example in found]
 
     @property
     def n_train(self) -> int:
@@ -105,6 +115,13 @@ class LabelledData:
     def without_selected(self) -> "LabelledData":
         """Return what chance and imports have brought, for a control."""
         return LabelledData(tuple(one for one in self.examples if not one.is_selected))
+
+
+def _with_whole_answers(example: Example) -> Example:
+    if not any(map(is_partial, example.labels.values())):
+        return example
+    whole = {name: answer for name, answer in example.labels.items() if not is_partial(answer)}
+    return replace(example, labels=whole)
 
 
 def part_of(sentence_id: int | str, *, is_test: bool = False) -> Part:

@@ -1,7 +1,7 @@
 """The pricing step: what asking costs, in seconds of a person's work or in the paper's units."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ class Prices:
 
     costs: Costs
     unit: Unit
+    whole: Costs | None = None  # the same without single words, where some are named
 
     def seconds(self, row: int, tasks: Sequence[int]) -> float | None:
         """Return the seconds that some tasks of a sentence take; None in other units."""
@@ -30,23 +31,40 @@ class Prices:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the costs by name, ready to be kept."""
-        return {"read": self.costs.read, "label": self.costs.label}
+        found = {"read": self.costs.read, "label": self.costs.label}
+        return found if self.whole is None else {**found, "whole": self.whole.label}
+
+    def of_whole_sentences(self) -> "Prices":
+        """Return what whole sentences cost, whatever words asks would name."""
+        return self if self.whole is None else Prices(self.whole, self.unit)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], unit: Unit) -> Self:
         """Return costs that were kept."""
-        return cls(Costs(arrays["read"], arrays["label"]), unit)
+        whole = Costs(arrays["read"], arrays["whole"]) if "whole" in arrays else None
+        return cls(Costs(arrays["read"], arrays["label"]), unit, whole)
 
 
 def price_pool(
-    pool: Pool, n_expected: Floats, settings: ActiveLearningSettings, model: CostModel
+    pool: Pool,
+    n_expected: Floats,
+    settings: ActiveLearningSettings,
+    model: CostModel,
+    n_words: Floats | None = None,
 ) -> Prices:
     """Return what asking is expected to cost, before the answers are known.
 
-    ``n_expected`` (n, t) are the items that the models expect; ``model`` knows people's seconds.
+    ``n_expected`` (n, t) are the items that the models expect; ``model`` knows people's seconds;
+    ``n_words`` (n, t) are the words that asks name, where they do.
     """
     items = items_to_mark(pool.tasks, pool.n_tokens, n_expected, settings.unit)
-    return price_items(pool.tasks, pool.n_tokens, items, settings.unit, model)
+    found = price_items(pool.tasks, pool.n_tokens, items, settings.unit, model)
+    if n_words is None:
+        return found
+    may_name = np.array([KINDS[task.kind].may_ask_words for task in pool.tasks])
+    named = np.where(may_name, np.minimum(items, np.maximum(n_words, 1.0)), items)
+    of_words = price_items(pool.tasks, pool.n_tokens, named, settings.unit, model)
+    return replace(of_words, whole=found.costs)
 
 
 def price_items(

@@ -1,13 +1,13 @@
 """The scoring step: how sure the models are of everything that can be asked."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mtl_engine.active_learning.cover import pool_units, sentence_groups
+from mtl_engine.active_learning.cover import pool_units, sentence_groups, with_asked_words
 from mtl_engine.active_learning.pool import Floats, Pool, Rows
 from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.ensemble import Ensemble
@@ -38,6 +38,18 @@ class PoolScores:
         if self.groups is not None:
             arrays["groups"] = self.groups
         return arrays if self.units is None else {**arrays, **self.units.arrays()}
+
+    @property
+    def n_words(self) -> Floats | None:
+        """Return how many words an ask of each cell names (n, t); None where all are asked."""
+        return None if self.units is None else self.units.asked_counts()
+
+    def of_whole_sentences(self) -> "PoolScores":
+        """Return the scores for asks that name no words."""
+        if self.n_words is None or self.units is None:
+            return self
+        tasks = tuple(replace(task, asked=None) for task in self.units.tasks)
+        return replace(self, units=replace(self.units, tasks=tasks, whole=None))
 
     @classmethod
     def columns(cls) -> list[str]:
@@ -83,6 +95,9 @@ def score_pool(
     confidence = columns("confidence", None)
     confidence[pool.is_closed] = np.nan
     groups = sentence_groups(pool, known)
+    units = _units(ensemble, pool, found, settings, known, groups)
+    if units is not None:
+        units = with_asked_words(units, pool, settings, learned=names, seed=seed)
     left_out = items_left_out(ensemble, held_out, pool.tasks)
     n_expected = columns("n_expected", UNKNOWN_ITEMS) + np.outer(pool.n_tokens, left_out)
     return PoolScores(
@@ -91,7 +106,7 @@ def score_pool(
         n_expected=np.maximum(n_expected, 0.0),
         n_items=columns("n_items"),
         coverage=_coverage(ensemble, pool, settings, known),
-        units=_units(ensemble, pool, found, settings, known, groups),
+        units=units,
         groups=groups,
     )
 
@@ -127,7 +142,7 @@ def ensemble_scores(
             member.model,
             sentences(),
             tasks=names,
-            has_errors=get_strategy(settings.strategy).needs_units,
+            has_errors=_needs_units(settings),
             method="dropout" if settings.confidence == "dropout" else "entropy",
             n_passes=settings.n_passes,
             dropout="top" if settings.dropout_scope == "top" else "full",
@@ -235,10 +250,14 @@ def _units(
     known: Sequence[Example],
     groups: Rows,
 ) -> Units | None:
-    if not get_strategy(settings.strategy).needs_units:
+    if not _needs_units(settings):
         return None
     errors = {name: one for scores in found for name, one in (scores.errors or {}).items()}
     return pool_units(ensemble, pool, errors, known, settings, groups=groups)
+
+
+def _needs_units(settings: ActiveLearningSettings) -> bool:
+    return get_strategy(settings.strategy).needs_units or settings.word_asks != "off"
 
 
 def _coverage(

@@ -332,6 +332,29 @@ class ActiveLearningSettings(ModelSettings):
         section=SELECTION_DETAILS,
         needs="needs_units",
     )
+    word_asks: str = setting(
+        "off",
+        title="Single words",
+        help="Of trees and tags: an ask names words of the sentence, those that the model is least "
+        "sure of and a few drawn by chance, or all of them by chance. Models learn from the words "
+        "that were answered.",
+        section=SELECTION_DETAILS,
+        choices=(
+            Choice("off", "whole sentences"),
+            Choice("unsure", "the least sure"),
+            Choice("random", "by chance"),
+        ),
+    )
+    word_share: float = setting(
+        0.3,
+        title="Share of the words",
+        help="Of a sentence, where single words are asked; a sentence of four words or fewer is "
+        "asked whole, and so is what is held out to stop training by.",
+        section=SELECTION_DETAILS,
+        above=0,
+        high=1,
+        is_share=True,
+    )
     task_need: str = setting(
         "equal",
         title="Tasks that need more",

@@ -7,6 +7,8 @@ from torch import Tensor, nn
 from mtl_engine.devices import array_of
 from mtl_engine.heads.interface import lay_out
 
+IMPOSSIBLE = -1e4  # as a score: a sequence through it counts nothing
+
 
 class Crf(nn.Module):
     """Scores for a tag following another, and for starting and ending a sentence."""
@@ -20,11 +22,19 @@ class Crf(nn.Module):
     def losses(
         self, logits: Tensor, gold: Tensor, counts: np.ndarray, smoothing: float
     ) -> Tensor:  # (B,)
-        """Return the loss per word against (1 - a) gold + a uniform over all tag sequences."""
+        """Return the loss per word against (1 - a) gold + a uniform over all tag sequences.
+
+        Below 0 the gold tag of a word is not known: all sequences through the known ones are right.
+        """
         grid, is_word = lay_out(logits, counts)
         tags, _ = lay_out(gold, counts)
         norm = self._forward(grid, is_word)[-1]
-        hit = self._path(grid, tags, is_word)
+        if bool((gold < 0).any()):
+            is_other = torch.arange(grid.shape[2], device=grid.device) != tags[:, :, None]
+            closed = is_other & (tags >= 0)[:, :, None]
+            hit = self._forward(grid.masked_fill(closed, IMPOSSIBLE), is_word)[-1]
+        else:
+            hit = self._path(grid, tags, is_word)
         if smoothing:
             hit = (1 - smoothing) * hit + smoothing * self._mean_path(grid, is_word)
         result: Tensor = (norm - hit) / is_word.sum(1)

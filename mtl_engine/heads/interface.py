@@ -1,7 +1,8 @@
 """What every head offers: scores from states, a loss per sentence, and a reading of the scores.
 
 A head sees only the sentences it is given: to train on sentences that are labelled for its task,
-the trainer selects their states first, so no head ever masks a missing answer.
+the trainer selects their states first, so no head ever masks a missing answer. Heads of kinds whose
+single words can be asked mask the other words.
 """
 
 from abc import ABC, abstractmethod
@@ -38,9 +39,11 @@ class States:
     def sentence_of_word(self) -> Tensor:  # (W,)
         return tensor_of(np.repeat(np.arange(len(self.counts)), self.counts), self.words)
 
-    def mean_by_sentence(self, values: Tensor) -> Tensor:
-        """Return (B,) means of one value per word."""
-        return mean_by(values, self.sentence_of_word, len(self.counts))
+    def mean_by_sentence(self, values: Tensor, is_known: Tensor | None = None) -> Tensor:
+        """Return (B,) means of one value per word; of known words (W,) alone if these are given."""
+        if is_known is None or bool(is_known.all()):
+            return mean_by(values, self.sentence_of_word, len(self.counts))
+        return mean_by(values[is_known], self.sentence_of_word[is_known], len(self.counts))
 
     def in_single_precision(self) -> "States":
         """Return the states in single precision, whatever the encoder computed in."""
@@ -148,6 +151,10 @@ class Head(nn.Module, ABC):
     @abstractmethod
     def losses(self, scores: Any, targets: Sequence[Any], smoothing: float) -> Tensor:
         """Return (B,) the loss of each sentence."""
+
+    def n_answered(self, target: Any, n_words: int) -> int:
+        """Return how many words of a sentence an answer is about: what it weighs in learning."""
+        return n_words
 
     def training_losses(
         self, states: States, targets: Sequence[Any], smoothing: float, *parents: "Parent"

@@ -30,7 +30,7 @@ class TagScores:
     logits: Tensor  # (W, s)
 
 
-UNKNOWN = -1  # the tag of a word that teaches nothing: what answers bring may be new in dev
+UNKNOWN = -1  # of a word that teaches nothing: not asked, or what answers bring is new in dev
 
 
 class TagHead(Head):
@@ -64,20 +64,21 @@ class TagHead(Head):
         if self.task.classes:
             numbers = [self.numbers.get(label, UNKNOWN) for label in answer]
         else:
-            numbers = [self.label_number(label) for label in answer]
+            numbers = [UNKNOWN if label is None else self.label_number(label) for label in answer]
         return np.array(numbers, dtype=np.int64)
+
+    def n_answered(self, target: np.ndarray, n_words: int) -> int:
+        return int((target != UNKNOWN).sum())
 
     def forward(self, states: States, *parents: object) -> TagScores:
         return TagScores(states, self.linear(self.dropout(states.words)))
 
     def losses(self, scores: TagScores, targets: Sequence[np.ndarray], smoothing: float) -> Tensor:
-        numbers = np.concatenate(targets)
-        gold = tensor_of(numbers, scores.logits)
-        is_whole = bool((numbers != UNKNOWN).all())
-        if self.crf is not None and is_whole:
+        gold = tensor_of(np.concatenate(targets), scores.logits)
+        if self.crf is not None:
             return self.crf.losses(scores.logits, gold, scores.states.counts, smoothing)
         losses = cross_entropy(scores.logits, gold.clamp(min=0), smoothing)
-        return scores.states.mean_by_sentence(losses * (gold != UNKNOWN))
+        return scores.states.mean_by_sentence(losses, gold != UNKNOWN)
 
     def read(
         self, scores: TagScores, temperature: float = 1.0, *, is_greedy: bool = False

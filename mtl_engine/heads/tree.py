@@ -25,6 +25,8 @@ from mtl_engine.kinds.kind import ParentSpans
 from mtl_engine.spanning_tree import are_trees, best_heads
 from mtl_engine.types import Answer, TaskSpec
 
+UNKNOWN = -1
+
 
 @dataclass(frozen=True)
 class TreeScores:
@@ -39,7 +41,7 @@ class TreeScores:
 
 @dataclass(frozen=True)
 class TreeTarget:
-    """The right heads and labels of a sentence's words."""
+    """The right heads and labels of a sentence's words; of words that were not asked UNKNOWN."""
 
     heads: np.ndarray  # (m,)
     labels: np.ndarray  # (m,)
@@ -71,15 +73,20 @@ class TreeHead(Head):
 
     def encode(self, n_tokens: int, answer: Answer) -> TreeTarget:
         self.require_length(n_tokens, answer)
-        heads = [head for head, _ in answer]
+        heads = [UNKNOWN if arc is None else arc[0] for arc in answer]
         for number, head in enumerate(heads, start=1):
+            if answer[number - 1] is None:
+                continue
             if not isinstance(head, int) or not 0 <= head <= n_tokens or head == number:
                 raise EngineError(
                     f"Word {number} of task '{self.task.name}' has head {head!r}; allowed: 0 for "
                     f"ROOT, or another word's number from 1 to {n_tokens}."
                 )
-        labels = [self.label_number(label) for _, label in answer]
+        labels = [UNKNOWN if arc is None else self.label_number(arc[1]) for arc in answer]
         return TreeTarget(np.array(heads, dtype=np.int64), np.array(labels, dtype=np.int64))
+
+    def n_answered(self, target: TreeTarget, n_words: int) -> int:
+        return int((target.heads != UNKNOWN).sum())
 
     def forward(self, states: States, *parents: object) -> TreeScores:
         words, is_word = lay_out(states.words, states.counts)  # (B, T, h)
@@ -98,11 +105,13 @@ class TreeHead(Head):
         """Return the mean arc loss plus the mean label loss over the words; K = the m heads."""
         heads = tensor_of(np.concatenate([t.heads for t in targets]), scores.arcs)
         labels = tensor_of(np.concatenate([t.labels for t in targets]), scores.arcs)
+        is_known = heads != UNKNOWN
+        heads, labels = heads.clamp(min=0), labels.clamp(min=0)
         is_admissible = admissible_heads(scores.is_word)[scores.is_word]
         arcs = scores.arcs[scores.is_word]  # (W, T + 1)
         arc_losses = masked_cross_entropy(arcs, heads, is_admissible, smoothing)
         label_losses = cross_entropy(self._label_logits(scores, heads), labels, smoothing)
-        return scores.states.mean_by_sentence(arc_losses + label_losses)
+        return scores.states.mean_by_sentence(arc_losses + label_losses, is_known)
 
     def read(
         self, scores: TreeScores, temperature: float = 1.0, *, is_greedy: bool = False

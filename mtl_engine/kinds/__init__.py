@@ -16,6 +16,7 @@ from mtl_engine.kinds.kind import (
     Kind,
     TaskSpec,
     documentary,
+    is_partial,
 )
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Problem",
     "TaskSpec",
     "documentary",
+    "is_partial",
 ]
 
 for _module in iter_modules(__path__):

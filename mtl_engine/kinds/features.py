@@ -32,6 +32,7 @@ class FeaturesKind(TagsKind):
     )
     shape = '[text, ...] of length m: Attribute=Value joined and sorted as in UD; "_" = none'
     position = 3
+    may_ask_words = False
     brings_classes = True
     token_attribute = "morph"
     is_open_when_empty = True

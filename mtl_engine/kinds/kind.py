@@ -123,6 +123,11 @@ def _default(of: Any) -> Any:
     return of.default_factory() if callable(of.default_factory) else of.default
 
 
+def is_partial(answer: Answer) -> bool:
+    """Return whether an answer is one to single words: it says None of the others."""
+    return isinstance(answer, list) and None in answer
+
+
 @dataclass(frozen=True)
 class Clustering:
     """How the units of a kind are counted when selection asks what is covered already."""
@@ -167,6 +172,7 @@ class Kind(ABC):
     is_ordinal: ClassVar[bool] = False  # the labels have an order that means something
     is_open_when_empty: ClassVar[bool] = False  # without labels, the data brings them
     brings_classes: ClassVar[bool] = False  # what is learned comes from answers, see `taught`
+    may_ask_words: ClassVar[bool] = False  # single words of a sentence can be asked
     key_alphabet: ClassVar[str] = ""  # keys that labels may have, the best first
     reserved_keys: ClassVar[frozenset[str]] = frozenset()  # that the page needs for other things
 
@@ -200,6 +206,32 @@ class Kind(ABC):
         self, task: TaskSpec, answer: Any, tokens: Sequence[str], parent_spans: ParentSpans | None
     ) -> list[Problem]:
         """Return everything that is wrong with an answer to a task; cheap if that is nothing."""
+
+    def word_problems(
+        self, task: TaskSpec, answer: Any, tokens: Sequence[str], words: Sequence[int]
+    ) -> list[Problem]:
+        """Return everything that is wrong with an answer to single words, None for the others.
+
+        What would make the whole sentence wrong and rests on words that were not asked is let pass.
+        """
+        name = self.name if self.may_ask_words else f"{self.name} (which has no words to ask)"
+        if not self.may_ask_words or not isinstance(answer, list) or len(answer) != len(tokens):
+            return [Problem("", f"An answer of kind {name} has an entry per token: {len(tokens)}.")]
+        asked = set(words)
+        found = [
+            Problem(f"{place}", f"An answer to '{tokens[place]}' is missing.")
+            if place in asked
+            else Problem(f"{place}", f"'{tokens[place]}' is not asked: its entry must be null.")
+            for place, entry in enumerate(answer)
+            if (entry is None) == (place in asked)
+        ]
+        return found or self._entry_problems(task, answer, tokens)
+
+    def _entry_problems(
+        self, task: TaskSpec, answer: Sequence[Any], tokens: Sequence[str]
+    ) -> list[Problem]:
+        """Return what is wrong with single entries; None says nothing and is right."""
+        raise NotImplementedError
 
     @abstractmethod
     def blank(self, n_tokens: int) -> Answer:

@@ -33,6 +33,7 @@ class LemmasKind(TagsKind):
     summary = "Every word gets a text of its own: its dictionary form, a gloss, a spelling."
     shape = "[text, ...] of length m"
     position = 3
+    may_ask_words = False
     brings_classes = True
     token_attribute = "lemma_"
     is_open_when_empty = True

@@ -25,6 +25,7 @@ class TagsKind(Kind):
     unit = "token"
     labels_on = "words"
     has_rows = False
+    may_ask_words = True
     layer = "tags"
     token_attribute = "tag_"
     key_alphabet = string.ascii_lowercase
@@ -42,10 +43,22 @@ class TagsKind(Kind):
             return [Problem("", message)]
         if are_labels(answer, task):
             return []
-        problems = []
-        for i, (label, token) in enumerate(zip(answer, tokens, strict=True)):
-            problems += label_problems(task, label, f"{i}", token)
-        return problems
+        return self._entry_problems(task, answer, tokens, is_whole=True)
+
+    def _entry_problems(
+        self,
+        task: TaskSpec,
+        answer: Sequence[Any],
+        tokens: Sequence[str],
+        *,
+        is_whole: bool = False,
+    ) -> list[Problem]:
+        return [
+            problem
+            for i, (label, token) in enumerate(zip(answer, tokens, strict=True))
+            if is_whole or label is not None
+            for problem in label_problems(task, label, f"{i}", token)
+        ]
 
     def blank(self, n_tokens: int) -> Answer:
         return [None] * n_tokens
@@ -66,7 +79,7 @@ class TagsKind(Kind):
         return answer
 
     def labels_of(self, answer: Answer) -> list[str]:
-        return list(answer)
+        return [label for label in answer if label is not None]
 
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
         return [mapping.get(label, label) for label in answer]

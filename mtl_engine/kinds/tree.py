@@ -42,6 +42,7 @@ class TreeKind(Kind):
     unit = "token"
     labels_on = "arcs"
     needs_all_layers = True
+    may_ask_words = True
     layer = "tree"
     is_open_when_empty = True
     main_metric = "las"
@@ -62,8 +63,22 @@ class TreeKind(Kind):
             return [Problem("", message)]
         if _is_plainly_right(task, answer):
             return []
+        problems = self._entry_problems(task, answer, tokens, is_whole=True)
+        return problems or shape_problems([arc[0] for arc in answer], tokens)
+
+    def _entry_problems(
+        self,
+        task: TaskSpec,
+        answer: Sequence[Any],
+        tokens: Sequence[str],
+        *,
+        is_whole: bool = False,
+    ) -> list[Problem]:
+        m = len(tokens)
         problems = []
         for i, arc in enumerate(answer):
+            if arc is None and not is_whole:
+                continue
             if not is_row(arc, ARC):
                 problems.append(Problem(f"{i}", f"{arc!r} is not [head, label]."))
             elif not 0 <= arc[0] <= m or arc[0] == i + 1:
@@ -74,7 +89,7 @@ class TreeKind(Kind):
                 problems.append(Problem(f"{i}", message))
             else:
                 problems += label_problems(task, arc[1], f"{i}", tokens[i])
-        return problems or shape_problems([arc[0] for arc in answer], tokens)
+        return problems
 
     def blank(self, n_tokens: int) -> Answer:
         return [None] * n_tokens
@@ -86,7 +101,7 @@ class TreeKind(Kind):
         return list(answer)
 
     def items(self, answer: Answer) -> list[Item]:
-        return [(token, *arc) for token, arc in enumerate(answer)]
+        return [(token, *arc) for token, arc in enumerate(answer) if arc is not None]
 
     def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
         answer = self.blank(n_tokens)
@@ -95,10 +110,10 @@ class TreeKind(Kind):
         return answer
 
     def labels_of(self, answer: Answer) -> list[str]:
-        return [arc[-1] for arc in answer]
+        return [arc[-1] for arc in answer if arc is not None]
 
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
-        return [[head, mapping.get(label, label)] for head, label in answer]
+        return [self.rename_entry(arc, mapping) for arc in answer]
 
     def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
         """Return the tree with most weight on its arcs; a label is voted on by who has the arc."""

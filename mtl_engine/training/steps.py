@@ -66,7 +66,10 @@ class Learner:
         losses = head.training_losses(chosen, targets, smoothing, *parents)
         if not head.is_by_word:
             return losses.mean()
-        weights = tensor_of((chosen.counts / chosen.counts.sum()).astype(np.float32), losses)
+        answered = np.array(
+            [head.n_answered(*row) for row in zip(targets, chosen.counts.tolist(), strict=True)]
+        )
+        weights = tensor_of((answered / answered.sum()).astype(np.float32), losses)
         return (weights * losses).sum()
 
     def update(
@@ -122,10 +125,11 @@ class Learner:
 
     def _size(self, rows: Sequence[int] | np.ndarray, task: str) -> int:
         """Return how much some rows weigh in the mean loss of a task: words, or sentences."""
-        labelled = [row for row in rows if row in self.data.targets[task]]
-        if not self.model.head(task).is_by_word:
+        head, targets = self.model.head(task), self.data.targets[task]
+        labelled = [row for row in rows if row in targets]
+        if not head.is_by_word:
             return len(labelled)
-        return sum(len(self.data.pieces[row].firsts) for row in labelled)
+        return sum(head.n_answered(targets[r], len(self.data.pieces[r].firsts)) for r in labelled)
 
     @torch.no_grad()
     def plain_loss(self, rows: Sequence[int], task: str) -> float:

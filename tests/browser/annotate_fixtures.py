@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.models import Annotation, Corpus, Membership, Role, Sentence, Suggestion
+from annotation.models import (
+    Annotation,
+    Corpus,
+    Membership,
+    Role,
+    Sentence,
+    Suggestion,
+    WordAnswer,
+)
 from annotation.queue.asks import AskRow, put_asks
 from mtl_engine.kinds import KINDS
 
@@ -103,6 +111,7 @@ class Given:
     tokens: Sequence[str]
     suggestions: Mapping[str, Any] = field(default_factory=dict)
     tasks: Sequence[str] | None = None  # names; without them all of the project
+    words: Mapping[str, Sequence[int]] = field(default_factory=dict)  # by task, where not all
     offsets: Sequence[Sequence[int]] | None = None
     reason: Mapping[str, Any] = field(default_factory=dict)
     confidences: Mapping[str, float] = field(default_factory=dict)
@@ -123,6 +132,11 @@ class Queue:
         )
         return dict(rows.values_list("task__name", "value"))
 
+    def said_of_words(self) -> dict[str, Any]:
+        """Return what the annotator said of single words."""
+        said = WordAnswer.objects.filter(author=self.annotator, sentence__project=self.project)
+        return dict(said.values_list("task__name", "value"))
+
 
 @pytest.fixture
 def make_queue(person: Any, make_project: Any) -> Callable[..., Queue]:
@@ -138,7 +152,9 @@ def make_queue(person: Any, make_project: Any) -> Callable[..., Queue]:
         sentences = [_store(project, corpus, i, item) for i, item in enumerate(given)]
         every = [task.name for task in project.tasks.all()]
         rows = [
-            AskRow(s.pk, g.tasks or every, reason=g.reason, confidences=g.confidences)
+            AskRow(
+                s.pk, g.tasks or every, reason=g.reason, confidences=g.confidences, words=g.words
+            )
             for s, g in zip(sentences, given, strict=True)
         ]
         put_asks(project=project, round=None, rows=rows)

@@ -17,26 +17,23 @@ def asked(make_queue, open_page):
     """A function that opens a page whose ask names words; returns its hands."""
 
     def open_asked(task, words, *, suggestions=None, **window):
-        queue = make_queue([Given(TOKENS, suggestions=suggestions or {})], tasks=[task])
-        page = open_page(queue.annotator, **window)
-
-        def name_words(route):
-            response = route.fetch()
-            lease = response.json()
-            lease["ask"]["words"] = {task["name"]: words}
-            route.fulfill(response=response, json=lease)
-
-        page.route("**/next/", name_words)
-        return start(page, queue, "The")
+        given = Given(TOKENS, suggestions=suggestions or {}, words={task["name"]: words})
+        queue = make_queue([given], tasks=[task])
+        hands = start(open_page(queue.annotator, **window), queue, "The")
+        hands.queue = queue
+        return hands
 
     return open_asked
 
 
 def sent(hands, press_submit):
-    """Return the answers that the page hands in."""
-    with hands.page.expect_request("**/submit/") as request:
+    """Return the answers that the page hands in, and that the server keeps as they are."""
+    with hands.page.expect_response("**/submit/") as response:
         press_submit()
-    return request.value.post_data_json["answers"]
+    assert response.value.ok, response.value.text()
+    answers = response.value.request.post_data_json["answers"]
+    assert hands.queue.said_of_words() == answers
+    return answers
 
 
 def cursor(hands):

@@ -98,6 +98,15 @@ def test_a_crf_agrees_with_enumeration(crf):
                 assert marginals[start + place, tag] == pytest.approx(mass, abs=1e-4)
 
 
+def test_a_crf_takes_all_paths_through_the_known_tags_for_right(crf):
+    logits = torch.randn(4, 3)
+    loss = crf.losses(logits, torch.tensor([-1, 2, -1, 0]), np.array([4]), 0.0)
+    paths = enumerate_paths(crf, logits)
+    norm = np.log(np.exp(list(paths.values())).sum())
+    right = np.log(sum(np.exp(v) for path, v in paths.items() if path[1] == 2 and path[3] == 0))
+    assert loss.item() == pytest.approx((norm - right) / 4, abs=1e-4)
+
+
 # spans
 
 

@@ -74,7 +74,8 @@ def _gain_by_hand(units, is_open, cells):
         for cluster, b in product(range(task.n_clusters), range(teach.shape[1])):
             known[cluster, b] = sum(labelled[cluster, a] * teach[a, b] for a in range(len(teach)))
             bought[cluster, b] = sum(
-                (task.cluster[sentences[row]] == cluster).sum() * teach[lengths[row], b]
+                (task.cluster[sentences[row]] == cluster)[_asked(task, sentences[row])].sum()
+                * teach[lengths[row], b]
                 for row, column in cells
                 if column == k
             )
@@ -88,6 +89,35 @@ def _gain_by_hand(units, is_open, cells):
             else 0.0
         )
     return np.array(gains)
+
+
+def _asked(task, where):
+    return np.ones(len(task.cluster), bool)[where] if task.asked is None else task.asked[where]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_only_named_words_add_to_the_gain_and_it_stays_monotone_and_submodular(seed):
+    units, is_open, costs = _pool(seed, n=6)
+    rng = np.random.default_rng(seed)
+    tasks = [replace(t, asked=rng.random(len(t.cluster)) < 0.6) for t in units.tasks]
+    units = replace(units, tasks=tuple(tasks))
+    units.check(is_open.shape)
+    cells = _cells(is_open)
+    objective = Objective(units, is_open)
+    every = objective.gain_of(objective.entries(np.arange(6)))
+    assert every == pytest.approx(_gain_by_hand(units, is_open, cells))
+    small, large = cells[: len(cells) // 3], cells[: 2 * len(cells) // 3]
+    for cell in cells[2 * len(cells) // 3 :]:
+        added = [
+            _gain_by_hand(units, is_open, [*some, cell]) - _gain_by_hand(units, is_open, some)
+            for some in (small, large)
+        ]
+        assert (added[1] >= -1e-12).all()
+        assert (added[0] >= added[1] - 1e-12).all()
+    batch = cover(units, is_open, costs, 20.0, rng=np.random.default_rng(0))
+    assert batch.gain == pytest.approx(_gain_by_hand(units, is_open, _cells(batch.ask)))
+    assert (batch.ask <= is_open).all()
+    assert Units.from_arrays(units.arrays()).tasks[0].asked.tolist() == tasks[0].asked.tolist()
 
 
 def _cells(mask):

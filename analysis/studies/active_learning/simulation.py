@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.data.labelled import HiddenPool, LabelledCorpus, WorkTimes, draw_rows
+from analysis.data.labelled import HiddenPool, LabelledCorpus, Words, WorkTimes, draw_rows
 from analysis.errors import AnalysisError
 from analysis.studies.active_learning.settings import GOLD, ONCE, POOL, SimulationSettings
 from analysis.studies.active_learning.shared_models import SharedModels
@@ -77,18 +77,20 @@ def simulate(
             measured.append(measured[-1])
         asked = np.zeros(oracle.is_open.shape, dtype=bool)
         promise: dict[str, float] = {}
+        words: Words = {}
         if _is_buying(settings, number):
-            asked, promise = _ask(ensemble, drawn, settings, times, actual, seed, number)
+            asked, words, promise = _ask(ensemble, drawn, settings, times, actual, seed, number)
         yield {
             "step": int(oracle.is_revealed.any(axis=1).sum()),
             "cost": _shown(spent, settings),
             **measured[-1],
             "selected": [int(drawn.numbers[row]) for row in np.flatnonzero(asked.any(axis=1))],
-            "bought": bought(oracle, asked),
+            "bought": bought(oracle, asked, words),
             "promise": promise,
         }
-        spent += charge(actual, asked, oracle.is_revealed)
-        oracle.reveal(asked)
+        price = actual_costs(oracle, settings, times, words) if words else actual
+        spent += charge(price, asked, oracle.is_revealed)
+        oracle.reveal(asked, words)
         is_news = settings.is_warm_start or bool(asked.any())
     yield {"final": _final(measured, corpus, _shown(spent, settings))}
 
@@ -188,14 +190,16 @@ def _ask(
     actual: Costs,
     seed: int,
     number: int,
-) -> tuple[Cells, dict[str, float]]:
-    """Return the cells (n, t) that a round would ask for, and how many random batches by task.
+) -> tuple[Cells, Words, dict[str, float]]:
+    """Return the cells (n, t) that a round would ask for, words of some, and what it promises.
 
-    Only strategies that promise something say the second.
+    Only strategies that promise something say the last, in random batches by task.
     """
     oracle = drawn.oracle
     rng = np.random.default_rng([seed, number + 1])
-    pool = oracle.pool().sample(settings.pool_sample, rng)
+    pool = oracle.pool()
+    is_dev = [not drawn.dev and part_of(oracle.ids[row]) == DEV for row in pool.ids]
+    pool = replace(pool, dev=np.array(is_dev)).sample(settings.pool_sample, rng)
     scores = score_pool(
         ensemble,
         pool,
@@ -209,7 +213,7 @@ def _ask(
     if settings.cost_source == GOLD:
         prices = Prices(actual.at(pool.ids), "cost")
     else:
-        prices = price_pool(pool, scores.n_expected, settings, times.model)
+        prices = price_pool(pool, scores.n_expected, settings, times.model, scores.n_words)
     budget = budget_of(settings)
     if settings.decision == ONCE:
         budget = replace(budget, amount=one_shot_budget(budget.amount, settings.n_rounds))
@@ -224,12 +228,20 @@ def _ask(
     )
     found = choice.coverage
     promise = {} if found is None else dict(zip(pool.names, found.ratio.tolist(), strict=True))
-    return _cells(choice, pool, oracle), promise
+    words = {
+        (int(pool.ids[one.row]), column): places
+        for one in choice.selected
+        for column, places in one.words.items()
+    }
+    return _cells(choice, pool, oracle), words, promise
 
 
-def bought(oracle: HiddenPool, asked: Cells) -> dict[str, Any]:
+def bought(oracle: HiddenPool, asked: Cells, words: Words | None = None) -> dict[str, Any]:
     """Return what some cells (n, t) are: sentences, their words, and by task answers and items."""
-    rows, items = asked.any(axis=1), oracle.n_items()
+    rows, items = asked.any(axis=1), oracle.n_items(words)
+    answered = np.repeat(oracle.n_tokens[:, None], asked.shape[1], axis=1)
+    for cell, places in (words or {}).items():
+        answered[cell] = len(places)
     return {
         "sentences": int(rows.sum()),
         "words": int(oracle.n_tokens[rows].sum()),
@@ -239,7 +251,7 @@ def bought(oracle: HiddenPool, asked: Cells) -> dict[str, Any]:
             for column, name in enumerate(oracle.names)
         },
         "answered words": {
-            name: int(oracle.n_tokens[asked[:, column]].sum())
+            name: int(answered[asked[:, column], column].sum())
             for column, name in enumerate(oracle.names)
         },
     }
@@ -252,15 +264,27 @@ def _cells(choice: Choice, pool: Pool, oracle: HiddenPool) -> Cells:
     return asked
 
 
-def actual_costs(oracle: HiddenPool, settings: SimulationSettings, times: WorkTimes) -> Costs:
-    """Return what the true answers cost: in minutes stretched to what was measured."""
+def actual_costs(
+    oracle: HiddenPool,
+    settings: SimulationSettings,
+    times: WorkTimes,
+    words: Words | None = None,
+) -> Costs:
+    """Return what the true answers cost: in minutes stretched to what was measured.
+
+    Of cells with named words so much as these cost.
+    """
     n_tokens = oracle.n_tokens
     found = price_items(oracle.tasks, n_tokens, oracle.n_items(), settings.unit, times.model)
     if found.unit != "seconds":
-        return found.costs
+        items = oracle.n_items(words)
+        return price_items(oracle.tasks, n_tokens, items, settings.unit, times.model).costs
     total = found.costs.by_row(oracle.is_open)
     measured = [times.seconds.get(i, t) for i, t in zip(oracle.ids, total, strict=True)]
     factor = np.divide(measured, total, out=np.ones_like(total), where=total > 0)
+    if words:
+        items = oracle.n_items(words)
+        found = price_items(oracle.tasks, n_tokens, items, settings.unit, times.model)
     return Costs(found.costs.read * factor, found.costs.label * factor[:, None])
 
 

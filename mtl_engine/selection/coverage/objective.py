@@ -132,6 +132,8 @@ class _TaskFeatures:
         counts = task.counts[rows[owners]]
         units = ranges(self.starts[rows[owners]], counts)
         key = np.repeat(owners, counts) * task.n_clusters + task.cluster[units]
+        if task.asked is not None:
+            key = key[task.asked[units]]
         pairs, amount = np.unique(key, return_counts=True)
         owner, cluster = np.divmod(pairs, task.n_clusters)
         taught = amount[:, None] * self.teach[self._length(rows[owner])]
@@ -149,6 +151,8 @@ class _TaskFeatures:
         gains = np.zeros(len(task.counts))
         for units, sentence in self._chunks():
             gain = table[task.cluster[units], self._length(sentence)]
+            if task.asked is not None:
+                gain = gain * task.asked[units]
             gains += np.bincount(sentence, gain, minlength=len(gains)) if len(gain) else 0.0
         return np.where(self.is_open, gains, 0.0)
 

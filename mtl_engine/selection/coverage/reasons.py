@@ -69,7 +69,11 @@ def explain_batch(
                 cluster = objective.cluster_of(one)[1]
                 by_cluster[cluster] = by_cluster.get(cluster, 0.0) + gain
             first = starts[k][pick.row]
-            own_units = units.tasks[k].cluster[first : first + units.tasks[k].counts[pick.row]]
+            own = slice(first, first + units.tasks[k].counts[pick.row])
+            own_units = units.tasks[k].cluster[own]
+            asked = units.tasks[k].asked
+            if asked is not None:
+                own_units = np.where(asked[own], own_units, -1)
             reasons.append(
                 CellReason(
                     row=pick.row,

@@ -22,6 +22,7 @@ LENGTHS = (4, 8, 13, 19)  # longest sentences of all length classes but the last
 DECAY = 0.5  # what a unit teaches about a length class one longer than its own
 ARRAYS = "units"  # under which units are kept
 KEPT = ("counts", "cluster", "error", "labelled")
+OPTIONAL = ("length", "asked")
 PLAIN = ("kappa", "mode", "need")
 
 
@@ -40,6 +41,7 @@ class TaskUnits:
     length: Rows | None = None  # (n,) length class of each sentence, where longer teaches shorter
     mode: Mode = "doubt"  # doubt: by expected error; coverage: every unit counts 1; chance: drawn
     need: float = 1.0  # what is left to gain, 0 = solved: asked as a by-product only
+    asked: NDArray[np.bool_] | None = None  # (u,) units that count when asked; None: all of them
 
     @property
     def n_clusters(self) -> int:
@@ -61,6 +63,7 @@ class Units:
     opening: float = 0.0  # fixed cost of opening a sentence, beyond reading it
     by_row: bool = False  # ask for all open tasks of a sentence; False: task by task
     names: Sequence[Sequence[str]] = field(default=(), repr=False)  # per task and cluster, in words
+    whole: NDArray[np.bool_] | None = None  # (n,) asked whole all the same, and count no more
     without: str = ""  # a part of the rule that is left out, for studies
     parents: tuple[tuple[int, int], ...] = ()  # a task, and one it is asked with: links, spans
 
@@ -91,11 +94,12 @@ class Units:
             "tasks": [{name: getattr(task, name) for name in PLAIN} for task in self.tasks],
         }
         for k, task in enumerate(self.tasks):
-            for name in (*KEPT, "length"):
+            for name in (*KEPT, *OPTIONAL):
                 if getattr(task, name) is not None:
                     found[f"{ARRAYS}.{k}.{name}"] = getattr(task, name)
-        if self.groups is not None:
-            found[f"{ARRAYS}.groups"] = self.groups
+        for name in ("groups", "whole"):
+            if getattr(self, name) is not None:
+                found[f"{ARRAYS}.{name}"] = getattr(self, name)
         found[ARRAYS] = np.array(json.dumps(about))
         return found
 
@@ -107,11 +111,12 @@ class Units:
         about = json.loads(str(arrays[ARRAYS]))
         tasks = []
         for k, plain in enumerate(about["tasks"]):
-            own = {name: arrays.get(f"{ARRAYS}.{k}.{name}") for name in ("length", *KEPT)}
+            own = {name: arrays.get(f"{ARRAYS}.{k}.{name}") for name in (*OPTIONAL, *KEPT)}
             tasks.append(TaskUnits(**own, **plain))  # type: ignore[arg-type]
         return cls(
             tasks=tuple(tasks),
             groups=arrays.get(f"{ARRAYS}.groups"),
+            whole=arrays.get(f"{ARRAYS}.whole"),
             opening=about["opening"],
             by_row=about["by_row"],
             parents=tuple((task, parent) for task, parent in about.get("parents", ())),
@@ -125,10 +130,45 @@ class Units:
             found[..., parent] |= wanted[..., task]
         return found
 
+    def asked_counts(self) -> NDArray[np.float64] | None:
+        """Return how many units an ask of each cell names (n, t); None where all are asked."""
+        if all(task.asked is None for task in self.tasks):
+            return None
+        columns = [
+            task.counts
+            if task.asked is None
+            else np.add.reduceat(np.append(task.asked, False), starts_of(task.counts))
+            * (task.counts > 0)
+            for task in self.tasks
+        ]
+        named = np.stack(columns, axis=1).astype(np.float64)
+        if self.whole is None:
+            return named
+        every = np.stack([task.counts for task in self.tasks], axis=1)
+        return np.where(self.whole[:, None], every, named)
+
+    def asked_places(self, rows: Sequence[int]) -> list[dict[int, tuple[int, ...]]]:
+        """Return for each of some rows by task the units that are asked, where not all are."""
+        found: list[dict[int, tuple[int, ...]]] = [{} for _ in rows]
+        for k, task in enumerate(self.tasks):
+            if task.asked is None:
+                continue
+            ends = np.cumsum(task.counts)
+            for places, row in zip(found, rows, strict=True):
+                own = task.asked[ends[row] - task.counts[row] : ends[row]]
+                if not own.all() and not (self.whole is not None and self.whole[row]):
+                    places[k] = tuple(np.flatnonzero(own).tolist())
+        return found
+
     def with_needs(self, needs: Sequence[float]) -> "Units":
         """Return the units of tasks with so much left to gain each."""
         tasks = [replace(task, need=need) for task, need in zip(self.tasks, needs, strict=True)]
         return replace(self, tasks=tuple(tasks))
+
+
+def starts_of(counts: Rows) -> Rows:
+    """Return where each sentence's units begin."""
+    return np.cumsum(counts) - counts
 
 
 def length_classes(n_words: Rows) -> Rows:
@@ -159,7 +199,7 @@ def _check_task(number: int, task: TaskUnits, n: int) -> None:
     if task.counts.shape != (n,):
         raise EngineError(f"{what}: counts has shape {task.counts.shape}; expected ({n},).")
     n_units = int(task.counts.sum())
-    for name in ("cluster", "error"):
+    for name in ("cluster", "error", *(["asked"] if task.asked is not None else [])):
         found = getattr(task, name).shape
         if found != (n_units,):
             raise EngineError(f"{what}: {name} has shape {found}, but the counts sum to {n_units}.")

@@ -1,10 +1,24 @@
+import io
+import json
+
 import numpy as np
 import pytest
 
 from annotation.adjudication.suggestion_bias import suggestion_bias
+from annotation.corpora.imports import import_corpus
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs import services as jobs
-from annotation.models import Annotation, Ask, Job, Queue, Round, Sentence, Suggestion
+from annotation.models import (
+    Annotation,
+    Ask,
+    Job,
+    Queue,
+    Round,
+    Sentence,
+    Suggestion,
+    WordAnswer,
+)
+from annotation.projects.services import create_project
 from annotation.rounds.selection_stage import length_shares
 from annotation.rounds.selectors import plan_round
 from annotation.rounds.services import (
@@ -18,7 +32,9 @@ from annotation.rounds.settings import RoundSettings
 from annotation.rounds.stages import replay_round
 from annotation.rounds.workspace import Workspace
 from config import VERSION
+from mtl_engine.active_learning.pool import DEV, part_of
 from tests.annotation.rounds.conftest import TINY, import_demo
+from tests.mtl_engine.corpus import POS, SYNTAX, sentences
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -409,6 +425,81 @@ def test_expected_errors_are_covered_promised_explained_and_replayed(project, wo
         assert {cell["task"] for cell in ask.reason["covers"]} == set(ask.tasks)
         assert "like it" in ask.reason["why"] or "at random" in ask.reason["why"]
     assert replay_round(first).is_same
+
+
+def _treebank(people):
+    """Return a project of trees and tags with 60 labelled sentences and 60 to ask about."""
+    project = create_project(
+        spec={
+            "name": "Treebank",
+            "tasks": [
+                {"name": task.name, "kind": task.kind, "labels": list(task.labels)}
+                for task in (POS, SYNTAX)
+            ],
+        },
+        owner=people[0],
+    )
+    letters = "abcdefghijkl"
+    for is_labelled in (True, False):
+        rows = []
+        for i, one in enumerate(sentences(60, seed=3 + is_labelled)):
+            tag = f"{letters[i // 10]}{letters[i % 10]}{'xy'[is_labelled]}"
+            *arcs, last = one.labels["syntax"]
+            labels = {"pos": [*one.labels["pos"], "NOUN"], "syntax": [*arcs, last, [1, "flat"]]}
+            tokens = [*one.tokens, tag]
+            rows.append({"tokens": tokens, **({"labels": labels} if is_labelled else {})})
+        import_corpus(
+            project=project,
+            stream=io.BytesIO("".join(json.dumps(row) + "\n" for row in rows).encode()),
+            file_name=f"trees-{is_labelled}.jsonl",
+            format="jsonl",
+            labels="gold" if is_labelled else "none",
+        )
+    return project
+
+
+@pytest.mark.parametrize("strategy", ["MT-EEC", "RANDOM"])
+def test_single_words_are_asked_answered_learned_and_replayed(people, work, now, strategy):
+    project = _treebank(people)
+    values = {"word_asks": "unsure", "word_share": 0.4, "strategy": strategy}
+    values |= {"unit": "minutes", "amount": 12}
+    first = _launch(project, **values)
+    work()
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("labelling", "")
+    asks = list(Ask.objects.filter(queue__round=first).select_related("sentence"))
+    named = [ask for ask in asks if ask.words]
+    assert named
+    for ask in asks:
+        is_whole = ask.sentence.is_test or part_of(ask.sentence_id) == DEV
+        n_tokens = ask.sentence.n_tokens
+        for task in ask.tasks:
+            assert is_whole == (task not in ask.words)
+            if task in ask.words:
+                assert len(ask.words[task]) == int(np.ceil(0.4 * n_tokens))
+    whole = [ask for ask in asks if not ask.words and ask.tasks == named[0].tasks]
+    assert all(ask.predicted_seconds < one.predicted_seconds for ask in named for one in whole)
+    assert replay_round(first).is_same
+    ask = named[0]
+    for number, task in enumerate(ask.tasks):
+        entry = "NOUN" if task == "pos" else [0, "root"]
+        WordAnswer.objects.create(
+            sentence=ask.sentence,
+            task=project.tasks.get(name=task),
+            author=people[number],
+            value=[entry if i in ask.words[task] else None for i in range(ask.sentence.n_tokens)],
+            created_at=now,
+            updated_at=now,
+        )
+    second = _launch(project, **values)
+    work()
+    second.refresh_from_db()
+    assert (second.state, second.message) == ("labelling", "")
+    training = [stage["training"]["n_train"] for stage in (first.stages, second.stages)]
+    assert training[1] == training[0] + 1
+    again = Ask.objects.filter(queue__round=second, sentence=ask.sentence)
+    assert not {task for one in again for task in one.tasks} & set(ask.tasks)
+    assert replay_round(second).is_same
 
 
 def test_a_choice_that_was_worse_than_chance_is_told_to_the_owner(project, people, client):

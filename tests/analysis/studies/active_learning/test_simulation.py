@@ -18,6 +18,7 @@ from analysis.studies.active_learning.start import first_cells
 from annotation.rounds.settings import RoundSettings
 from mtl_engine.errors import EngineError
 from mtl_engine.types import Example, TaskSpec
+from tests.mtl_engine.corpus import MOOD, SYNTAX, sentences
 
 TASKS = (
     TaskSpec("slots", "spans", ("city", "day")),
@@ -265,3 +266,50 @@ def test_typical_sentences_stand_for_others_say_nothing_twice_and_cost_no_more_t
     *rounds, last = _run(start="typical", n_rounds=1, dev_size=0)
     assert len(rounds) == 1
     assert last["final"]["cost"] > 0
+
+
+@pytest.mark.parametrize("strategy", ["RANDOM", "MT-EEC"])
+def test_single_words_are_bought_paid_and_learned_as_they_are_asked(strategy):
+    corpus = LabelledCorpus((SYNTAX,), tuple(sentences(80)), tuple(sentences(20, seed=5)))
+    corpus = replace(
+        corpus,
+        pool=tuple(
+            Example((*e.tokens[:-1], *f"{i:03d}", e.tokens[-1]), {"syntax": _longer(e)}, i)
+            for i, e in enumerate(corpus.pool)
+        ),
+    )
+    values = {**PAPER, "strategy": strategy, "dev_size": 0, "initial": 20, "n_rounds": 2}
+    values |= {"amount": 4.0, "unit": "minutes"}
+    rows = {}
+    for how in ("off", "unsure", "random"):
+        settings = SimulationSettings(**values, word_asks=how, word_share=0.3)
+        rows[how] = list(simulate(corpus, settings, seed=1))
+    for how in ("unsure", "random"):
+        bought = rows[how][0]["bought"]
+        assert bought["answered words"]["syntax"] == bought["items"]["syntax"]
+        assert bought["items"]["syntax"] < 0.7 * bought["words"]
+        assert bought["sentences"] > rows["off"][0]["bought"]["sentences"]
+        spent = rows[how][-1]["final"]["cost"] - rows[how][0]["cost"]
+        assert 3.0 < spent <= 4.0  # what trees cost is known beforehand
+    whole = rows["off"][0]["bought"]
+    assert whole["answered words"]["syntax"] == whole["words"] == whole["items"]["syntax"]
+
+
+def _longer(example):
+    """Return the tree of a sentence with three words more before the last one."""
+    *arcs, last = example.labels["syntax"]
+    return [*arcs, *[[1, "flat"]] * 3, last]
+
+
+def test_of_named_words_alone_the_labels_are_uncovered():
+    pool = HiddenPool(sentences(3), (SYNTAX, MOOD))
+    ask = np.array([[True, True], [False, False], [True, False]])
+    pool.reveal(ask, {(0, 0): (1, 2)})
+    first, last = pool.revealed_examples()
+    true = sentences(3)[0].labels["syntax"]
+    assert first.labels["syntax"] == [
+        arc if place in (1, 2) else None for place, arc in enumerate(true)
+    ]
+    assert first.labels["mood"] == sentences(3)[0].labels["mood"]
+    assert last.labels["syntax"] == sentences(3)[2].labels["syntax"]
+    assert pool.pool().ids.tolist() == [1, 2]
