@@ -72,3 +72,34 @@ def test_no_text_of_the_annotate_page_escapes_the_catalogues(
         look()
         hands.press("Escape")
     assert found == set()
+
+
+CUT_OR_CROWDED = """() => {
+    const shown = [...document.querySelectorAll(".actions .button")].filter((b) => b.offsetParent);
+    const boxes = shown.map((button) => button.getBoundingClientRect());
+    const meets = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1
+        && b.top < a.bottom - 1;
+    return shown.filter((button, i) => button.scrollWidth > button.clientWidth + 1
+        || boxes.some((box, j) => j !== i && meets(box, boxes[i]))).map((b) => b.textContent);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 820])
+def test_actions_have_room_for_the_words_of_every_language(
+    make_queue, open_page, live_server, width
+):
+    guess = {"Ονόματα": suggestion([[0, 1, "ΠΛΟΙΟ"]], 0.6, [])}
+    queue = make_queue([Given(["Αυρηλία", "φτάνει"], suggestions=guess)], tasks=TASKS[:2])
+    page = open_page(queue.annotator, viewport={"width": width, "height": 844}, has_touch=True)
+    hands = start(page, queue, "Αυρηλία")
+    for language in ("de", "fr", "es", "ar", "zh-hans"):
+        cookie = {"name": "language", "value": language, "url": live_server.url}
+        page.context.add_cookies([cookie])
+        page.reload()
+        hands.wait_for_sentence("Αυρηλία")
+        assert page.evaluate(CUT_OR_CROWDED) == [], language
+        rows = page.evaluate(
+            "new Set([...document.querySelectorAll('.actions .button')].filter((b) => b.offsetParent)"
+            ".map((b) => Math.round(b.getBoundingClientRect().bottom / 24))).size"
+        )
+        assert rows == (2 if width == 390 else 1), language  # on a phone the main one is below

@@ -49,7 +49,7 @@ export class Proposals {
       " ",
       element("b", { dir: "auto" }, word),
       " ",
-      element("span", { class: "muted" }, `${t("word {n}", { n: place + 1 })}, ${standing}`),
+      element("span", { class: "muted" }, t("word {n}, {standing}", { n: place + 1, standing })),
     );
     if (picked) title.append(" ", element("span", { class: "badge guess" }, picked));
     const list = element("div", { class: "proposals-rows", role: "group", "aria-label": t("Proposed heads") });
