@@ -83,6 +83,10 @@ CUT_OR_CROWDED = """() => {
         || boxes.some((box, j) => j !== i && meets(box, boxes[i]))).map((b) => b.textContent);
 }"""
 
+ROWS = """new Set([...document.querySelectorAll(".actions .button")]
+    .filter((button) => button.offsetParent)
+    .map((button) => Math.round(button.getBoundingClientRect().bottom / 24))).size"""
+
 
 @pytest.mark.parametrize("width", [390, 820])
 def test_actions_have_room_for_the_words_of_every_language(
@@ -98,8 +102,6 @@ def test_actions_have_room_for_the_words_of_every_language(
         page.reload()
         hands.wait_for_sentence("Αυρηλία")
         assert page.evaluate(CUT_OR_CROWDED) == [], language
-        rows = page.evaluate(
-            "new Set([...document.querySelectorAll('.actions .button')].filter((b) => b.offsetParent)"
-            ".map((b) => Math.round(b.getBoundingClientRect().bottom / 24))).size"
-        )
-        assert rows == (2 if width == 390 else 1), language  # on a phone the main one is below
+        assert page.evaluate(ROWS) == (2 if width == 390 else 1), (
+            language
+        )  # on a phone the main one is below
