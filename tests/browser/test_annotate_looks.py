@@ -74,6 +74,14 @@ def test_words_without_spaces_marks_and_emoji_stand_as_they_are_written(make_que
     picture(page, "annotate-cjk")
 
 
+def test_no_language_in_particular_is_none_that_a_screen_reader_would_seek(make_queue, open_page):
+    queue = make_queue([Given(["Aurelia", "left"])], tasks=sentences.ENTITY_TASKS, language="xx")
+    page = open_page(queue.annotator, viewport=WIDE)
+    start(page, queue, "Aurelia")
+    expect(page.locator("#sentence")).to_have_attribute("lang", "")
+    assert severe_violations(page, "valid-lang") == []
+
+
 def test_two_hundred_words_wrap_and_stay_readable(make_queue, open_page):
     queue = make_queue([sentences.long_sentence()], tasks=sentences.ENTITY_TASKS)
     page = open_page(queue.annotator, viewport=WIDE)

@@ -17,6 +17,7 @@ import { readStyle } from "./measure.js";
 import { shortNumber } from "./speech.js";
 import { Words } from "./words.js";
 
+const ANY = "xx"; // no language in particular, which HTML has no code for
 const NARROW = 640; // pixels below which words stand closer
 const GAP = 7;
 const NARROW_GAP = 3;
@@ -70,7 +71,7 @@ class TandemSentence extends HTMLElement {
     this.#style = null;
     this.marks.clear(differing);
     this.words.fill(sentence, this.isReadOnly);
-    this.lang = sentence.language ?? "";
+    this.lang = sentence.language === ANY ? "" : (sentence.language ?? "");
     this.dir = this.words.direction;
   }
 
