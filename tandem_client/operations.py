@@ -698,6 +698,8 @@ class Import(TypedDict):
     scheme: NotRequired[str]
     columns: NotRequired[str]
     text_column: NotRequired[str]
+    label_separator: NotRequired[str]
+    cuts_tokens: NotRequired[bool]
     annotator: NotRequired[str]
     encoding: NotRequired[str]
 

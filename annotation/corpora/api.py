@@ -133,6 +133,12 @@ class ImportBody(Message):
         "separated by commas.",
     )
     text_column = TextField(max_length=100, default="")
+    label_separator = TextField(
+        max_length=5, default="", help_text="Between several labels in a cell, as | in a|b."
+    )
+    cuts_tokens = FormFlagField(
+        default=False, help_text="Cut a token where a span begins or ends inside it."
+    )
     annotator = TextField(max_length=150, default="")
     encoding = TextField(max_length=40, default="utf-8")
 
@@ -445,6 +451,8 @@ def _wanted(project: Project, user: Any, body: dict[str, Any]) -> dict[str, Any]
             scheme=body["scheme"],
             columns=columns,
             text_column=body["text_column"],
+            label_separator=body["label_separator"],
+            cuts_tokens=body["cuts_tokens"],
             annotator=body["annotator"],
         ),
     }

@@ -39,7 +39,10 @@ LABELS = (
     ("none", "not at all", "Only the sentences are taken."),
 )
 SCHEMES = [("", "recognised"), *((name, name) for name in ("IOB1", "IOB2", "IO", "BIOES"))]
-OPTIONS = ("encoding", "tokeniser", "split_sentences", "scheme", "text_column", "annotator")
+OPTIONS = (
+    *("encoding", "tokeniser", "split_sentences", "scheme", "text_column", "annotator"),
+    *("label_separator", "cuts_tokens"),
+)
 
 
 class ImportForm(forms.Form):
@@ -97,6 +100,16 @@ class ImportForm(forms.Form):
     )
     text_column = forms.CharField(
         label="Text column", max_length=100, required=False, help_text="If not called text."
+    )
+    label_separator = forms.CharField(
+        label="Between several labels",
+        max_length=5,
+        required=False,
+        help_text="What parts the labels in a cell, as | in a|b. Found by itself where all are "
+        "known.",
+    )
+    cuts_tokens = forms.BooleanField(
+        label="Cut a word where a span begins or ends inside it", required=False
     )
     new_labels = forms.ChoiceField(
         label="Labels that are new",

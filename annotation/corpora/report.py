@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from annotation.errors import Refused, unknown_name
-from annotation.formats.records import Problem
+from annotation.formats.records import CUT, Problem
 
 LabelsAs = Literal["gold", "suggestions", "annotations", "none"]
 LABELS_AS: tuple[LabelsAs, ...] = get_args(LabelsAs)
@@ -116,6 +116,11 @@ class ImportReport:
             "is_good": self.is_good,
         }
 
+    def told_aside(self) -> dict[str, int]:
+        """Return what is told of a file beside its answers, in words, and how often."""
+        fate = " are kept and written back, but not asked or learned"
+        return {what if what == CUT else what + fate: n for what, n in self.aside.items()}
+
     def lines(self) -> list[str]:
         """Return the report as lines to read, without the problems."""
         lines = [f"{self.n_sentences:,} sentences, {self.n_tokens:,} tokens ({self.format})"]
@@ -124,10 +129,7 @@ class ImportReport:
             lines.append(f"{self.n_duplicates:,} sentences are there already ({fate})")
         if self.n_bad:
             lines.append(f"{self.n_bad:,} sentences with problems are left out")
-        lines += [
-            f"{n:,} {what} are kept and written back, but not asked or learned"
-            for what, n in self.aside.items()
-        ]
+        lines += [f"{n:,} {what}" for what, n in self.told_aside().items()]
         for layer, task in self.layers.items():
             scheme = f" [{self.schemes[layer]}]" if self.schemes.get(layer) else ""
             fate = f"task {task}" if task else "no task; kept with the sentences"

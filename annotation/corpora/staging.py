@@ -270,7 +270,7 @@ class _Checker:
         """Return the layer that answers a task, with labels mapped to the task's own."""
         layer = record.layers.get(self.layer_of[task.name])
         if layer is not None and layer.kind == task.layer:
-            layer = layer._replace(value=KINDS[task.kind].from_layer(layer.value))
+            layer = layer._replace(value=KINDS[task.kind].from_layer(layer.value, task.label_set))
         mapping = self.label_map.get(task.name)
         if layer is None or not mapping or not layer.value:
             return layer

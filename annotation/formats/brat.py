@@ -52,8 +52,9 @@ from annotation.formats.json_stream import (
     relations_layer,
     spans_layer,
 )
-from annotation.formats.offsets import TextTooLong, Tokeniser, tokeniser_for
+from annotation.formats.offsets import TextTooLong, Tokeniser, cut_tokens, tokeniser_for
 from annotation.formats.records import (
+    CUT,
     Extra,
     Layer,
     Offsets,
@@ -92,7 +93,7 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
                     for ending in (".txt", ".ann", SIDECAR)
                 ]
                 document = stem.removeprefix(folder)
-                yield from read_document(document, texts, tokenise, has)
+                yield from read_document(document, texts, tokenise, has, options.cuts_tokens)
             except BadDocument as bad:
                 yield Problem(f"{source.file_name}/{stem}{bad.ending}", bad.line, str(bad))
 
@@ -144,9 +145,21 @@ class _Place:
     def end(self) -> int:
         return self.start + len(self.text)
 
+    def cut(self) -> int:
+        """Cut tokens where an annotation begins or ends, and return how many were."""
+        places = [place for r in self.regions for place in ((r.start, r.end), *r.more)]
+        sentence = self.text, self.tokens, self.offsets
+        found, n_cut = cut_tokens(sentence, [edge for place in places for edge in place])
+        _, self.tokens, self.offsets = found
+        return n_cut
+
 
 def read_document(
-    name: str, texts: Sequence[str | None], tokenise: Tokeniser, has: Collection[str]
+    name: str,
+    texts: Sequence[str | None],
+    tokenise: Tokeniser,
+    has: Collection[str],
+    cuts_tokens: bool = False,
 ) -> Iterator[SentenceRecord]:
     """The sentences of a document of three texts: .txt, .ann, sidecar; raises BadDocument."""
     text, annotations, notes = texts
@@ -169,6 +182,7 @@ def read_document(
     before = 0
     aside = [] if found is None else found.aside
     for place in places:
+        n_cut = place.cut() if cuts_tokens else 0
         layers = {} if found is None else _layers(place, has)
         gap, before = text[before : place.start], place.end
         kept = _kept(place, gap, found, is_first=place is places[0])
@@ -183,7 +197,7 @@ def read_document(
             layers,
             {NAME: kept} if kept else {},
             place.line,
-            aside=[what for at, what in aside if place.start <= at < place.end],
+            aside=[*[what for at, what in aside if place.start <= at < place.end], *[CUT] * n_cut],
         )
 
 

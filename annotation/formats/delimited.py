@@ -47,6 +47,7 @@ from annotation.formats.records import (
     SentenceRecord,
     WriteOptions,
     by_sentence,
+    classes_cell,
     layer_spec,
     name_for,
     name_when_read,
@@ -156,7 +157,7 @@ def parse_table(
             kept = {name: about}
             continue
         try:
-            yield from _records(row, table, tokenise, kept, number)
+            yield from _records(row, table, tokenise, kept, number, options.label_separator)
             kept = {}
         except BadValue as bad:
             yield source.problem(number, str(bad))
@@ -216,7 +217,12 @@ def _spec_of(heading: str, headings: Sequence[str]) -> TaskSpec:
 
 
 def _records(
-    row: list[str], table: _Table, tokenise: Tokeniser, extra: Extra, number: int
+    row: list[str],
+    table: _Table,
+    tokenise: Tokeniser,
+    extra: Extra,
+    number: int,
+    separator: str,
 ) -> Iterator[SentenceRecord]:
     if len(row) != len(table.headings):
         raise BadValue(
@@ -224,7 +230,7 @@ def _records(
             f"({', '.join(table.headings)[:200]}); correct the row"
         )
     pieces = _pieces(table.cell(row, "text"), table.cell(row, "tokens"), tokenise)
-    layers = _layers(row, table, pieces[0][1])
+    layers = _layers(row, table, pieces[0][1], separator)
     key, document = table.cell(row, "id"), table.cell(row, "document")
     if len(pieces) > 1 and any(layer.kind != "classes" for layer in layers.values()):
         raise BadValue(f"answers on a text of {len(pieces)} sentences; split the row first")
@@ -245,14 +251,16 @@ def _pieces(text: str, tokens: str, tokenise: Tokeniser) -> list[tuple[str, list
     return pieces_of(row, tokenise)
 
 
-def _layers(row: Sequence[str], table: _Table, tokens: list[str]) -> dict[str, Layer]:
+def _layers(
+    row: Sequence[str], table: _Table, tokens: list[str], separator: str
+) -> dict[str, Layer]:
     layers: dict[str, Layer] = {}
     for place, spec in sorted(table.layers.items(), key=lambda item: item[1].parent is not None):
         cell = row[place]
         if not cell:
             continue
         if spec.kind == "classes":
-            layers[spec.name] = Layer("classes", cell)
+            layers[spec.name] = classes_cell(cell, separator)
             continue
         layers[spec.name] = layer_of(
             spec.name,

@@ -29,8 +29,9 @@ from annotation.formats.json_stream import (
     storable,
     text_key_of,
 )
-from annotation.formats.offsets import character_spans, tokeniser_for
+from annotation.formats.offsets import character_spans, cut_tokens, tokeniser_for
 from annotation.formats.records import (
+    CUT,
     ExportRecord,
     Extra,
     Layer,
@@ -66,13 +67,22 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
         try:
             text_key = text_key_of(row, options.text_column)
             pieces = pieces_of(row, tokenise, text_key)
-            yield from list(_records(row, pieces, text_key, has_classes, number))
+            aside: list[str] = []
+            if options.cuts_tokens and len(pieces) == 1:
+                pieces[0], n_cut = cut_tokens(pieces[0], _edges(row))
+                aside = [CUT] * n_cut
+            yield from list(_records(row, pieces, text_key, has_classes, number, aside))
         except BadValue as bad:
             yield source.problem(number, str(bad))
 
 
 def _records(
-    row: dict[str, Any], pieces: list[Sentence], text_key: str, has_classes: bool, number: int
+    row: dict[str, Any],
+    pieces: list[Sentence],
+    text_key: str,
+    has_classes: bool,
+    number: int,
+    aside: list[str],
 ) -> Iterator[SentenceRecord]:
     layers = _layers(row, pieces[0], has_classes)
     if layers and len(pieces) > 1:
@@ -85,7 +95,9 @@ def _records(
     extra = {NAME: kept} if kept else {}
     for count, (text, tokens, offsets) in enumerate(pieces, 1):
         part = f"{key}.{count}" if key and len(pieces) > 1 else key
-        yield SentenceRecord(tokens, text, offsets, part, document, layers, extra, number)
+        yield SentenceRecord(
+            tokens, text, offsets, part, document, layers, extra, number, aside=aside
+        )
 
 
 def _layers(row: dict[str, Any], sentence: Sentence, has_classes: bool) -> dict[str, Layer]:
@@ -112,6 +124,18 @@ def _layers(row: dict[str, Any], sentence: Sentence, has_classes: bool) -> dict[
             raise BadValue(f"{str(classes)[:60]} are no classes; each is a string")
         layers["cats"] = classes_layer(classes)
     return layers
+
+
+def _edges(row: dict[str, Any]) -> Iterator[int]:
+    """Where spans begin and end."""
+    for name in ("entities", "label", "labels"):
+        value = row.get(name)
+        for item in value if isinstance(value, list) else ():
+            if isinstance(item, dict):
+                ends = [item.get("start_offset"), item.get("end_offset")]
+            else:
+                ends = item[:2] if isinstance(item, list) else []
+            yield from (edge for edge in ends if type(edge) is int)
 
 
 def _list(name: str, value: Any) -> list[Any]:

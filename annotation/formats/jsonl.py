@@ -38,8 +38,15 @@ from annotation.formats.json_stream import (
     storable,
     text_key_of,
 )
-from annotation.formats.offsets import Misaligned, Tokeniser, snap_spans, tokeniser_for
+from annotation.formats.offsets import (
+    Misaligned,
+    Tokeniser,
+    cut_tokens,
+    snap_spans,
+    tokeniser_for,
+)
 from annotation.formats.records import (
+    CUT,
     LAYER_KINDS,
     ExportRecord,
     Extra,
@@ -51,6 +58,7 @@ from annotation.formats.records import (
     SentenceRecord,
     WriteOptions,
     by_sentence,
+    classes_cell,
     classes_layer,
     has_pieces,
     name_for,
@@ -96,6 +104,10 @@ def _records(
     text_key = text_key_of(row, options.text_column)
     pieces = pieces_of(row, tokenise, text_key)
     key, document = key_of(row), key_of(row, "document")
+    aside: list[str] = []
+    if options.cuts_tokens and len(pieces) == 1 and not isinstance(row.get("labels"), dict):
+        pieces[0], n_cut = cut_tokens(pieces[0], _edges(row, options))
+        aside = [CUT] * n_cut
     layers = _layers(row, pieces[0], options)
     simple = {*CHARACTER_SPANS, *CLASSES, *options.fields}
     used = {*_OWN, text_key, *simple.intersection(layers)}
@@ -106,7 +118,9 @@ def _records(
     extra = {NAME: kept} if kept else {}
     if len(pieces) == 1:
         text, tokens, offsets = pieces[0]
-        yield SentenceRecord(tokens, text, offsets, key, document, layers, extra, number)
+        yield SentenceRecord(
+            tokens, text, offsets, key, document, layers, extra, number, aside=aside
+        )
         return
     if layers:
         raise BadValue(
@@ -137,7 +151,7 @@ def _layers(row: Mapping[str, Any], sentence: Sentence, options: ReadOptions) ->
             "[start, end, label] in characters; correct them"
         )
     fields = [name for name in options.fields if name not in layers]
-    return layers | _simple_layers(row, sentence, fields)
+    return layers | _simple_layers(row, sentence, fields, options.label_separator)
 
 
 def _answers(
@@ -188,10 +202,10 @@ def _only_spans(name: str, kinds: Mapping[str, str]) -> str:
 
 
 def _simple_layers(
-    row: Mapping[str, Any], sentence: Sentence, fields: Sequence[str]
+    row: Mapping[str, Any], sentence: Sentence, fields: Sequence[str], separator: str
 ) -> dict[str, Layer]:
     """The spans in characters and the classes that stand beside the text."""
-    layers = {}
+    layers: dict[str, Layer] = {}
     for key in (*CHARACTER_SPANS, *fields):
         if key in row and _is_list_of_spans(row[key]):
             layers[key] = _snapped(key, row[key], sentence)
@@ -200,10 +214,18 @@ def _simple_layers(
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if key not in layers and isinstance(value, str) and value:
-            layers[key] = Layer("classes", value)
+            layers[key] = classes_cell(value, separator)
         elif key not in layers and _is_list_of_labels(value):
             layers[key] = classes_layer(value)
     return layers
+
+
+def _edges(row: Mapping[str, Any], options: ReadOptions) -> Iterator[int]:
+    """Where spans in characters begin and end."""
+    for key in (*CHARACTER_SPANS, *options.fields):
+        for item in row.get(key) or () if _is_list_of_spans(row.get(key)) else ():
+            ends = [item.get("start"), item.get("end")] if isinstance(item, dict) else item[:2]
+            yield from (edge for edge in ends if type(edge) is int)
 
 
 def _is_list_of_labels(value: Any) -> TypeGuard[list[str]]:

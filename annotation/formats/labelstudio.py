@@ -38,8 +38,9 @@ from annotation.formats.json_stream import (
     spans_layer,
     storable,
 )
-from annotation.formats.offsets import Tokeniser, character_spans, tokeniser_for
+from annotation.formats.offsets import Tokeniser, character_spans, cut_tokens, tokeniser_for
 from annotation.formats.records import (
+    CUT,
     ExportRecord,
     Extra,
     Layer,
@@ -118,6 +119,16 @@ def _records(
     key = key_of(data) or key_of(task)
     document = key_of(data, "document")
     kept: Extra = {}
+    aside: list[str] = []
+    if options.cuts_tokens and len(pieces) == 1:
+        found = [
+            r
+            for a in _annotations(task)
+            for item in _results(a)
+            for r in _whole_regions(item, pieces[0][0])
+        ]
+        pieces[0], n_cut = cut_tokens(pieces[0], [edge for r in found for edge in (r.start, r.end)])
+        aside = [CUT] * n_cut
     layers = _layers(task, pieces[0], controls, options.annotator, kept)
     if layers and len(pieces) > 1:
         raise BadValue(f"labels on a text of {len(pieces)} sentences; do not split sentences")
@@ -129,7 +140,9 @@ def _records(
     extra = {NAME: storable(kept)} if kept else {}
     for count, (text, tokens, offsets) in enumerate(pieces, 1):
         part = f"{key}.{count}" if key and len(pieces) > 1 else key
-        yield SentenceRecord(tokens, text, offsets, part, document, layers, extra, number)
+        yield SentenceRecord(
+            tokens, text, offsets, part, document, layers, extra, number, aside=aside
+        )
 
 
 def _text_key(data: Mapping[str, Any], stated: str) -> str:
@@ -432,6 +445,13 @@ def _regions(item: Mapping[str, Any], text: str) -> list[Region]:
         start, end = _from_utf16(start, end, covered, text)
     covered = covered if isinstance(covered, str) else None
     return [Region(item.get("id"), start, end, label, covered) for label in labels]
+
+
+def _whole_regions(item: Mapping[str, Any], text: str) -> list[Region]:
+    try:
+        return _regions(item, text) if item.get("type") == "labels" else []
+    except BadValue:
+        return []  # told where the result is read
 
 
 def _from_utf16(start: int, end: int, covered: str, text: str) -> tuple[int, int]:

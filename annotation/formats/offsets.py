@@ -7,7 +7,8 @@ import importlib
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any
@@ -126,6 +127,33 @@ def snap_spans(spans: Sequence[Sequence[Any]], text: str, offsets: Offsets) -> S
             )  # fmt: skip
         snapped.append([first_at[start], end_at[end], label])
     return snapped
+
+
+def cut_tokens(
+    sentence: tuple[str, list[str], Offsets], edges: Iterable[int]
+) -> tuple[tuple[str, list[str], Offsets], int]:
+    """The sentence with its tokens cut where an edge of a span lies in one, and how many were.
+
+    Tokens that are not the text they stand for, as the words of a multi-word token, stay whole.
+    """
+    text, tokens, offsets = sentence
+    wanted = sorted(set(edges))
+    if not wanted:
+        return sentence, 0
+    new_tokens: list[str] = []
+    new_offsets: Offsets = []
+    n_cut = 0
+    for token, (start, end) in zip(tokens, offsets, strict=True):
+        inside = wanted[bisect_right(wanted, start) : bisect_left(wanted, end)]
+        if not inside or text[start:end] != token:
+            new_tokens.append(token)
+            new_offsets.append([start, end])
+            continue
+        n_cut += 1
+        for a, b in pairwise([start, *inside, end]):
+            new_tokens.append(text[a:b])
+            new_offsets.append([a, b])
+    return (text, new_tokens, new_offsets), n_cut
 
 
 def character_spans(spans: Spans, sentence: SentenceRecord) -> list[list[Any]]:

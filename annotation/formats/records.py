@@ -43,6 +43,15 @@ def classes_layer(labels: Sequence[str]) -> Layer:
     return Layer("classes", KINDS["multiclasses"].to_layer(labels))
 
 
+CUT = "words cut where a span begins or ends"  # in what is told of a file, beside what is kept
+
+
+def classes_cell(cell: str, separator: str) -> Layer:
+    """The classes of a cell, which a separator parts; without one they are as the cell says."""
+    labels = [part.strip() for part in cell.split(separator)] if separator else [cell]
+    return classes_layer([label for label in labels if label] if len(labels) > 1 else [cell])
+
+
 LAYER_KINDS = frozenset(kind.layer for kind in KINDS.annotated())
 
 
@@ -158,6 +167,8 @@ class ReadOptions:
     - ``text_column``: the column or key of the text, where it is not called text or sentence
     - ``annotator``: whose answers to read from a file with several people's side by side
     - ``fields``: keys of jsonl that hold answers, where they are not under its own names
+    - ``label_separator``: what stands between several labels in a cell; "" = #
+    - ``cuts_tokens``: cut a token where a span in characters begins or ends in it, not refuse it
     """
 
     encoding: str = "utf-8"
@@ -168,6 +179,8 @@ class ReadOptions:
     text_column: str = ""
     annotator: str = ""
     fields: tuple[str, ...] = ()
+    label_separator: str = ""
+    cuts_tokens: bool = False
     limits: Limits = field(default_factory=Limits)
 
 

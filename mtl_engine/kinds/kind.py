@@ -257,8 +257,11 @@ class Kind(ABC):
         """Return an answer as files write it in the kind's layer."""
         return answer
 
-    def from_layer(self, value: Any) -> Answer:
-        """Return the answer that a file's layer means, the inverse of `to_layer`."""
+    def from_layer(self, value: Any, labels: Collection[str] = ()) -> Answer:
+        """Return the answer that a file's layer means, the inverse of `to_layer`.
+
+        ``labels`` are the task's: they tell what stands between several of them.
+        """
         return value
 
     def parts(self, label: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Several classes: any number of labels for the whole sentence, as two intents in one question."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import EngineError, Problem
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
     from mtl_engine.heads import Head
 
+OTHER_JOINTS = "|;,/+"  # the same in tables of other programs, where all parts are known labels
 JOINT = "#"  # between the labels of a sentence in files, as in ATIS: flight#airfare
 
 
@@ -82,8 +83,17 @@ class MultiClassesKind(Kind):
         """Return the labels in one word; the sign alone means that none fits."""
         return JOINT.join(sorted(answer)) or JOINT
 
-    def from_layer(self, value: Any) -> Answer:
-        return sorted(_labels(value)) if isinstance(value, str) else value
+    def from_layer(self, value: Any, labels: Collection[str] = ()) -> Answer:
+        """Return the labels of a word; of one that is no label, the known ones that it joins."""
+        if not isinstance(value, str):
+            return value
+        found = _labels(value)
+        if len(found) == 1 and labels and not found <= set(labels):
+            for mark in OTHER_JOINTS:
+                parts = {part.strip() for part in value.split(mark)}
+                if len(parts) > 1 and parts <= set(labels):
+                    return sorted(parts)
+        return sorted(found)
 
     def labels_of(self, answer: Answer) -> list[str]:
         return list(answer)

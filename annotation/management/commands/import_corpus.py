@@ -58,6 +58,14 @@ class Command(RefusingCommand):
         parser.add_argument("--scheme", default="", help="IOB1, IOB2, IO or BIOES")
         parser.add_argument("--columns", default="", help="names, separated by commas")
         parser.add_argument("--text-column", default="")
+        parser.add_argument(
+            "--label-separator", default="", help="between several labels in a cell, as | in a|b"
+        )
+        parser.add_argument(
+            "--cut-tokens",
+            action="store_true",
+            help="cut a token where a span begins or ends inside it",
+        )
         parser.add_argument("--annotator", default="", help="whose answers to read from the file")
         parser.add_argument("--encoding", default="utf-8")
 
@@ -119,6 +127,8 @@ def _read_options(options: dict[str, Any], language: str) -> ReadOptions:
         scheme=options["scheme"],
         columns=tuple(filter(None, options["columns"].split(","))),
         text_column=options["text_column"],
+        label_separator=options["label_separator"],
+        cuts_tokens=options["cut_tokens"],
         annotator=options["annotator"],
     )
 

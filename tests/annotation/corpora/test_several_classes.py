@@ -8,6 +8,8 @@ import pytest
 
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.report import ImportChoices
+from annotation.formats import ReadOptions
 from annotation.models import Gold
 from annotation.projects.services import create_project
 
@@ -31,13 +33,14 @@ def _project(name, labels=("airfare", "flight")):
     return create_project(spec={"name": name, "tasks": [task]})
 
 
-def _take(project, content, format):
+def _take(project, content, format, **more):
     import_corpus(
         project=project,
         stream=io.BytesIO(content),
         file_name="f",
         format=format,
         labels="gold",
+        **more,
     )
     rows = Gold.objects.filter(task__project=project).order_by("sentence__position")
     return list(rows.values_list("value", flat=True))
@@ -78,3 +81,22 @@ def test_the_intents_of_atis_come_in_apart_and_go_out_together():
     back = b"".join(export_corpus(project=project, format="slu", labels="final")).decode()
     after = [line for line in back.splitlines() if line.startswith("# intent = ")]
     assert [sorted(line[11:].split("#")) for line in after] == [sorted(row) for row in written]
+
+
+@pytest.mark.parametrize("cell", ["flight|airfare", "flight; airfare", "flight,airfare"])
+def test_labels_of_a_cell_are_told_apart_where_all_of_them_are_known(cell):
+    content = f'text,intent\nfares please,"{cell}"\ngo,flight\n'.encode()
+    found = _take(_project("a"), content, "csv", mapping={"intent": "intent"})
+    assert found == [["airfare", "flight"], ["flight"]]
+
+
+def test_what_stands_between_labels_can_be_said_where_they_are_new():
+    found = _take(
+        _project("a"),
+        b"text,intent\nfares please,a | b\ngo,a\n",
+        "csv",
+        mapping={"intent": "intent"},
+        options=ReadOptions(label_separator="|"),
+        choices=ImportChoices(new_labels="take"),
+    )
+    assert found == [["a", "b"], ["a"]]

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from annotation.formats import FormatError
-from annotation.formats.offsets import whitespace_tokens
-from tests.annotation.formats.reading import read
+from annotation.formats.offsets import cut_tokens, whitespace_tokens
+from tests.annotation.formats.reading import archive, read
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,36 @@ def test_tokenising_by_language_does_not_load_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False", "False"]
+
+
+def test_tokens_are_cut_where_a_span_begins_or_ends_in_them():
+    sentence = ("no pre-eclampsia", ["no", "pre-eclampsia"], [[0, 2], [3, 16]])
+    cut, n = cut_tokens(sentence, [0, 2, 7, 16, 99])
+    assert cut == (sentence[0], ["no", "pre-", "eclampsia"], [[0, 2], [3, 7], [7, 16]])
+    assert n == 1
+    assert cut_tokens(sentence, []) == (sentence, 0)
+
+
+@pytest.mark.parametrize(
+    ("format", "content"),
+    [
+        ("jsonl", '{"text": "no preeclampsia", "entities": [[6, 15, "DX"]]}'),
+        ("doccano", '{"text": "no preeclampsia", "entities": [[6, 15, "DX"]]}'),
+        (
+            "labelstudio",
+            '[{"data": {"text": "no preeclampsia"}, "annotations": [{"result": [{"id": "a", '
+            '"from_name": "entities", "type": "labels", "value": {"start": 6, "end": 15, "labels": '
+            '["DX"], "text": "eclampsia"}}]}]}]',
+        ),
+        ("brat", archive(d_txt="no preeclampsia\n", d_ann="T1\tDX 6 15\teclampsia\n")),
+    ],
+)
+def test_a_span_inside_a_token_is_refused_or_cuts_it_as_one_wants(format, content):
+    records, problems = read(format, content, tokeniser="whitespace")
+    assert records == []
+    assert "does not begin and end with tokens" in problems[0]
+    [record], problems = read(format, content, tokeniser="whitespace", cuts_tokens=True)
+    assert problems == []
+    assert record.tokens == ["no", "pre", "eclampsia"]
+    assert record.layers["entities"].value == [[2, 3, "DX"]]
+    assert list(record.aside) == ["words cut where a span begins or ends"]
