@@ -3,10 +3,11 @@
 import pytest
 
 from annotation.adjudication.final import final_answers
+from annotation.archive.services import export_project, import_project
 from annotation.bridge import task_specs
 from annotation.erasure.services import delete_answers
 from annotation.errors import InvalidInput
-from annotation.models import Annotation, Label, Lease, Role, Submission, WordAnswer
+from annotation.models import Annotation, Ask, Label, Lease, Role, Submission, WordAnswer
 from annotation.projects.label_uses import label_usage
 from annotation.projects.labels import merge_labels, update_label
 from annotation.projects.services import create_project
@@ -178,3 +179,12 @@ def test_words_are_left_for_later_and_deleted_with_their_author(desk, ann):
     owner = desk.person("olga", role=Role.OWNER)
     assert delete_answers(project=desk.project, person=ann, actor=owner) == 1
     assert not WordAnswer.objects.exists()
+
+
+def test_a_project_file_carries_words_that_were_asked_and_answered(desk, ann, tmp_path):
+    desk.submit(ann, desk.take(ann), ANSWERS)
+    export_project(project=desk.project, path=tmp_path / "p.zip")
+    again = import_project(path=tmp_path / "p.zip", name="Again")
+    said = WordAnswer.objects.filter(sentence__project=again)
+    assert dict(said.values_list("task__name", "value")) == {"syntax": TREE, "pos": TAGS}
+    assert list(Ask.objects.filter(queue__project=again, rank=1).values_list("words")) == [(WORDS,)]
