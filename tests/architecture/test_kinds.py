@@ -12,13 +12,18 @@ HOMES = ("mtl_engine/kinds", "annotation/formats", "annotation/migrations", "ann
 
 
 def switches(source: str) -> list[int]:
-    """Return the lines that decide by the name of a kind: compared, matched or a dict's key."""
+    """Return the lines that decide by the name of a kind: compared, matched or a dict's keys.
+
+    A dict whose other keys are no kinds has fields, one of which is called as a kind is.
+    """
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Compare):
             names = [node.left, *node.comparators]
         elif isinstance(node, ast.Dict):
             names = [key for key in node.keys if key is not None]
+            if any(isinstance(key, ast.Constant) and key.value not in KINDS for key in names):
+                continue
         elif isinstance(node, ast.MatchValue):
             names = [node.value]
         else:
@@ -51,3 +56,8 @@ def test_nothing_outside_the_kinds_and_formats_decides_by_the_name_of_one():
 )
 def test_a_decision_by_the_name_is_found(line):
     assert switches(line)
+
+
+def test_a_field_that_is_called_as_a_kind_is_no_decision():
+    assert not switches("x = {'temperatures': 1, 'features': 2}")
+    assert switches("x = {'tags': 1, 'features': 2}[kind]")
