@@ -25,6 +25,7 @@ from annotation.queue.groups import (
     languages_of,
     save_group,
 )
+from annotation.templatetags.humanise import as_share
 from annotation.web.errors import show_refusal
 from annotation.web.frame import render_in_project
 
@@ -190,7 +191,7 @@ def _curve(values: Sequence[float | None], what: str, *, top: float = 0.0) -> di
         for i, value in enumerate(known)
     ]
     unit = " s" if what == "seconds" else ""
-    first, last = (f"{v:.0f}{unit}" if unit else f"{v:.2f}" for v in (known[0], known[-1]))
+    first, last = (f"{v:.0f}{unit}" if unit else as_share(v) for v in (known[0], known[-1]))
     return {
         "points": " ".join(f"{x},{y}" for x, y in points),
         "last": points[-1],

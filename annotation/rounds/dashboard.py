@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.db.models.functions import Left
 
 from annotation.jobs.insights import stored_result
@@ -183,14 +183,13 @@ def budget(project: Project) -> dict[str, Any] | None:
     times = sorted(
         Submission.objects.filter(lease__ask__queue=queue).values_list("seconds", flat=True)[:2000]
     )
-    asks = Ask.objects.filter(queue=queue)
+    asks = Ask.objects.filter(queue=queue, is_check=False)
     predicted = asks.aggregate(seconds=Sum("predicted_seconds"))["seconds"]
     return {
         "round": queue.round.number if queue.round else None,
         "minutes": (sums["seconds"] or 0) / 60,
         "budget_minutes": queue.budget_minutes,
-        "n_asks": queue.n_asks,
-        "n_answered": asks.filter(is_open=False).count(),
+        **asks.aggregate(n_asks=Count("id"), n_answered=Count("id", filter=Q(is_open=False))),
         "predicted_minutes": predicted * queue.overlap / 60 if predicted else None,
         "median_seconds": times[len(times) // 2] if times else None,
         "all_minutes": (everything["seconds"] or 0) / 60,

@@ -276,6 +276,7 @@ class RoundSums:
     minutes: float
     budget_minutes: float | None
     gains: tuple[Gain, ...] = ()
+    n_checks: int = 0  # gold checks among them, which are no asks
 
     @property
     def is_answered(self) -> bool:
@@ -289,17 +290,20 @@ def round_sums(found: Round, rows: list[RoundRow] | None = None) -> RoundSums:
     if queue is None:
         return RoundSums(0, 0, 0, 0, 0, 0, 0.0, None, _gains(found, rows))
     counts = queue.asks.aggregate(
-        closed=Count("id", filter=Q(is_open=False)),
+        asked=Count("id", filter=Q(is_check=False)),
+        closed=Count("id", filter=Q(is_open=False, is_check=False)),
+        checks=Count("id", filter=Q(is_check=True)),
         random=Count("id", filter=Q(is_random=True)),
         blind=Count("id", filter=Q(is_blind=True)),
     )
     progress = Progress.objects.filter(queue=queue)
     return RoundSums(
-        n_asked=queue.n_asks,
+        n_asked=counts["asked"],
         n_answered=counts["closed"],
         n_skipped=Lease.objects.filter(ask__queue=queue, state=Lease.State.SKIPPED).count(),
         n_random=counts["random"],
         n_blind=counts["blind"],
+        n_checks=counts["checks"],
         n_people=progress.filter(n_done__gt=0).count(),
         minutes=(progress.aggregate(seconds=Sum("seconds"))["seconds"] or 0) / 60,
         budget_minutes=queue.budget_minutes,

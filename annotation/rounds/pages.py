@@ -1,6 +1,6 @@
 """A project's overview, and its rounds: list, plan, page of one, defaults."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,16 +31,20 @@ from annotation.rounds.preview import BUDGETS, by_chance, expected_gains, last_m
 from annotation.rounds.quality import (
     better_than_chance,
     headline,
+    pull_words,
     stored_quality,
+    suggestion_pull,
     task_standings,
 )
 from annotation.rounds.selectors import (
     choice_facts,
     find_round,
     last_round,
+    ledger_words,
     plan_round,
     round_asks,
     round_job,
+    round_ledger,
     round_rows,
     task_names,
 )
@@ -56,7 +60,8 @@ from annotation.rounds.workspace import Workspace
 from annotation.web.code_texts import said
 from annotation.web.errors import show_refusal
 from annotation.web.frame import render_in_project
-from mtl_engine.settings import settings_fields
+from mtl_engine.kinds import KINDS
+from mtl_engine.settings import SettingField, settings_fields
 
 ASKS_PER_PAGE = 50
 
@@ -223,9 +228,11 @@ def _plan_page(
         "length_rows": _length_rows(shown.get("lengths", {})),
         "minute_rows": _minute_rows(bought) if bought else [],
         "gains": expected_gains(project, bought["n_sentences"]) if bought else [],
-        "by_chance": by_chance(project, minutes, n_answers=settings.overlap or project.overlap)
-        if planned.is_seed
-        else None,
+        "by_chance": None
+        if bought
+        else by_chance(project, minutes, n_answers=settings.overlap or project.overlap),
+        "has_model": last_model(project) is not None,
+        "ledger": ledger_words(round_ledger(last)) if last else [],
         "command": as_command(values, project),
         "last": last.number if last else None,
         "repeated": repeated.number if repeated else None,
@@ -261,7 +268,7 @@ def _titled(values: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "name": about.name,
             "title": about.title,
-            "value": values[about.name],
+            "value": _setting_words(about, values[about.name]),
             "is_changed": values[about.name] != about.default,
         }
         for about in settings_fields(RoundSettings)
@@ -269,16 +276,38 @@ def _titled(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: not row["is_changed"])
 
 
+def _setting_words(about: SettingField, value: Any) -> str:
+    """Return the value of a setting as its form shows it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    choices = {choice.value: choice.title for choice in about.choices or ()}
+    if value in ("", None) or (isinstance(value, (Mapping, Sequence)) and not value):
+        return "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {share:g}" for name, share in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    if about.is_share:
+        return f"{100 * value:g} %"
+    suffix = f" {about.suffix}" if about.suffix else ""
+    return choices.get(value) or (
+        f"{value:g}{suffix}" if isinstance(value, float) else f"{value}{suffix}"
+    )
+
+
 def _scores(found: Round) -> list[dict[str, Any]]:
     training = found.stages.get("training", {})
     scores, languages = training.get("scores", {}), training.get("languages", {})
+    kinds = found.project.tasks.values_list("name", "kind")
+    metrics = {name: KINDS[kind].metric_title for name, kind in kinds}
     return [
         {
             "task": name,
             "score": row["score"],
             "interval": row["interval"],
             "n": row["n"],
-            "overconfidence": row["calibration"]["overconfidence"],
+            "metric": metrics.get(name, ""),
+            "sure": _sure(row["calibration"]),
             "levels": [
                 (metric.rpartition("_")[2], score)
                 for metric, score in row["metrics"].items()
@@ -293,6 +322,17 @@ def _scores(found: Round) -> list[dict[str, Any]]:
         }
         for name, row in scores.items()
     ]
+
+
+def _sure(calibration: Mapping[str, Any]) -> str:
+    """Return how sure a model is against how right, in points: "2 points too sure"."""
+    if "mean_confidence" not in calibration:
+        return ""
+    gap = round(100 * (calibration["mean_confidence"] - calibration["mean_accuracy"]))
+    if not gap:
+        return "as sure as it is right"
+    points = "1 point" if abs(gap) == 1 else f"{abs(gap)} points"
+    return f"{points} too sure" if gap > 0 else f"{points} too unsure"
 
 
 @login_required
@@ -330,8 +370,12 @@ def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
         "has_targets": any(one.target is not None for one in standings),
         "quality": (quality := stored_quality(project)),
         "suggested": quality["suggestions"],
-        "bias": quality["bias"],
-        "people": people(project),
+        "pull": (pull := suggestion_pull(quality["bias"])),
+        "pull_words": pull_words(pull),
+        "people": (rows_of_people := people(project)),
+        "consistency": sorted(
+            row["agreement"] for row in rows_of_people if row["agreement"] is not None
+        ),
     }
 
 

@@ -21,7 +21,6 @@ from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.data import open_pool
 from annotation.rounds.settings import RoundSettings, default_settings
 from annotation.rounds.workspace import SCORES, ScoredPool, Workspace, whole_tenths
-from mtl_engine.costs import prior_model
 from mtl_engine.kinds import KINDS
 
 if TYPE_CHECKING:  # these load torch, which the web process never does
@@ -40,7 +39,10 @@ class ByChance:
 
 
 def by_chance(project: Project, minutes: float, *, n_answers: int) -> ByChance | None:
-    """Return how many sentences of average length a budget pays for, None without sentences."""
+    """Return how many sentences of average length a budget pays for, None without sentences.
+
+    By the times that people took so far; by what is usual before there are any.
+    """
     length = Sentence.objects.filter(project=project, is_test=False, left_out="").aggregate(
         mean=Avg("n_tokens"), n=Count("pk")
     )
@@ -49,7 +51,8 @@ def by_chance(project: Project, minutes: float, *, n_answers: int) -> ByChance |
         return None
     n_tokens = np.array([length["mean"]])
     items = [KINDS[kind].items_to_mark(n_tokens, np.ones(1)) for _, kind in tasks]
-    costs = prior_model(dict(tasks)).predict(n_tokens, np.stack(items, axis=1))
+    measured = cost_model(project, tuple(name for name, _ in tasks))
+    costs = measured.predict(n_tokens, np.stack(items, axis=1))
     seconds = float(costs.read[0] + costs.label[0].sum())
     n = int(minutes * 60 / (seconds * max(1, n_answers)))
     return ByChance(min(n, length["n"]), seconds)

@@ -42,6 +42,7 @@ NAME = "quality"
 MOST_ANSWERS = 20_000  # per task, the newest
 MOST_PAIRS = 12  # of labels, per table
 MOST_SENTENCES = 5  # that a pair leads to
+LEAST_BLIND = 10  # answers to blind asks before a pull is told
 NOTHING = "nothing"
 
 
@@ -161,6 +162,48 @@ def better_than_chance(standings: Sequence[TaskStanding]) -> str:
     if n_better:
         return f"yes, for {n_better} of {len(known)} tasks" if n_better < len(known) else "yes"
     return f"no: worse for {n_worse} of {len(known)}" if n_worse else "not yet shown"
+
+
+@dataclass(frozen=True)
+class Pull:
+    """How much closer people come to the model where they see its suggestions."""
+
+    task: str
+    shown: float
+    blind: float
+    n_blind: int
+    points: float  # shown less blind
+    half: float  # of its 95 % interval
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the difference is beyond doubt."""
+        return self.points > self.half
+
+
+def suggestion_pull(bias: Sequence[Mapping[str, Any]]) -> list[Pull]:
+    """Return the pull on each task that has enough blind asks to tell."""
+    found = []
+    for row in bias:
+        compared = row["to_model"]
+        sides = compared["shown"], compared["blind"]
+        if compared["n_blind"] < LEAST_BLIND or any(side.get("low") is None for side in sides):
+            continue
+        shown, blind = (side["value"] for side in sides)
+        half = 50 * sum((side["high"] - side["low"]) ** 2 for side in sides) ** 0.5
+        points = 100 * (shown - blind)
+        found.append(Pull(row["task"], shown, blind, compared["n_blind"], points, half))
+    return found
+
+
+def pull_words(pulls: Sequence[Pull]) -> str:
+    """Return whether suggestions pull answers their way, in a word or two."""
+    if not pulls:
+        return "too early to say"
+    n_pulled = sum(pull.is_shown for pull in pulls)
+    if not n_pulled:
+        return "no pull shown"
+    return "yes" if n_pulled == len(pulls) else f"yes, for {n_pulled} of {len(pulls)} tasks"
 
 
 def compute(project: Project, settings: NoSettings, progress: Report) -> dict[str, Any]:

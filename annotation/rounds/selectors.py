@@ -1,6 +1,8 @@
 """Reading rounds: their table, what one would do, what it asks, what it was trained with."""
 
+import random
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from annotation.models import (
     Queue,
     Round,
     Sentence,
+    Task,
 )
 from annotation.rounds.settings import LEARNED, RoundSettings, shown_settings
 from annotation.rounds.workspace import Workspace
@@ -64,8 +67,9 @@ def round_job(round: Round) -> Job | None:
 
 
 def round_asks(round: Round) -> QuerySet[Ask]:
-    """Return what a round asks, in the order of asking."""
-    return Ask.objects.filter(queue__round=round).select_related("sentence").order_by("rank")
+    """Return what a round asks, in the order of asking; gold checks are marked nowhere."""
+    asks = Ask.objects.filter(queue__round=round, is_check=False)
+    return asks.select_related("sentence").order_by("rank")
 
 
 def previous_model(round: Round) -> Path | None:
@@ -129,7 +133,7 @@ def choice_facts(round: Round) -> dict[str, Any]:
             }
             for name, ratio in facts.get("worth", {}).items()
         ],
-        "ledger": [{"task": name, "words": _in_points(entry)} for name, entry in ledger.items()],
+        "ledger": [{"task": name, "words": words} for name, words in ledger_words(ledger)],
         "advice": ledger_advice(ledger),
         "lengths": [
             {"words": words, "asked": asked, "pool": pool}
@@ -142,11 +146,16 @@ def choice_facts(round: Round) -> dict[str, Any]:
     }
 
 
+def ledger_words(ledger: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how the choice compares with chance so far, task by task."""
+    return [(name, _in_points(entry)) for name, entry in ledger.items()]
+
+
 def _in_points(entry: dict[str, Any]) -> str:
     """Return a comparison with chance in words: "better: +2.1 points (+0.3 to +3.9)"."""
     low, high = (100 * end for end in entry["interval"])
     points = f"{100 * entry['difference']:+.1f} points ({low:+.1f} to {high:+.1f})"
-    return f"{VERDICTS[entry['verdict']]}: {points}"
+    return f"{VERDICTS[entry['verdict']]}: {points.replace('-', '−')}"
 
 
 def learned_weights(project: Project) -> dict[str, float]:
@@ -171,6 +180,7 @@ class RoundPlan:
     n_pool: int = 0
     n_scored: int = 0  # of a large pool a sample
     n_test: int = 0
+    n_to_freeze: int = 0  # sentences that this round sets aside for testing, as they are labelled
     has_worker: bool = False
     running: Round | None = None
     problems: list[str] = field(default_factory=list)
@@ -180,12 +190,18 @@ class RoundPlan:
 
 def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
     """Return what a round with this configuration would do."""
-    counts = labelled_counts(project)
+    frozen = draw_test_slice(
+        project,
+        size=settings.test_size,
+        seed=settings.seed,
+        splits_documents=settings.splits_documents,
+    )
+    counts = labelled_counts(project, without=frozen)
     sentences = Sentence.objects.filter(project=project)
     n_frozen = sentences.filter(is_test=True).count()
     n_sentences = sentences.count()
     last = project.rounds.order_by("-number").first()
-    n_pool = n_open(project)
+    n_pool = n_open(project, without=frozen)
     plan = RoundPlan(
         number=(last.number if last else 0) + 1,
         is_seed=not can_learn(counts),
@@ -193,6 +209,7 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
         n_pool=n_pool,
         n_scored=min(n_pool, settings.pool_sample or n_pool),
         n_test=n_frozen,
+        n_to_freeze=len(frozen),
         has_worker=alive_workers(timezone.now(), TRAINING).exists(),
         running=project.rounds.filter(state__in=Round.RUNNING).first(),
     )
@@ -240,19 +257,22 @@ def can_learn(counts: dict[str, int]) -> bool:
     return max(counts.values(), default=0) >= LEAST_TO_LEARN
 
 
-def labelled_counts(project: Project) -> dict[str, int]:
+def labelled_counts(project: Project, *, without: Collection[int] = ()) -> dict[str, int]:
     """Return how many sentences outside the test slice have an answer, by task."""
     names = dict(project.tasks.order_by("position").values_list("id", "name"))
-    counts = Counter(task_id for task_id, _ in _answered(project))
+    left_out = set(without)
+    counts = Counter(task_id for task_id, i in _answered(project) if i not in left_out)
     return {name: counts[task_id] for task_id, name in names.items()}
 
 
-def n_open(project: Project) -> int:
+def n_open(project: Project, *, without: Collection[int] = ()) -> int:
     """Return how many sentences of the pool, outside the test slice, lack an answer to a task."""
     tasks = dict(project.tasks.filter(is_hidden=False).values_list("id", "is_document"))
     n_tasks = Counter(tasks.values())
     pool = Sentence.objects.filter(project=project, is_test=False, left_out="")
-    ids = dict(pool.values_list("id", "is_document"))
+    left_out = set(without)
+    rows = pool.values_list("id", "is_document")
+    ids = {pk: is_document for pk, is_document in rows if pk not in left_out}
     of_sentence = Counter(i for task_id, i in _answered(project) if task_id in tasks and i in ids)
     return sum(of_sentence[i] < n_tasks[is_document] for i, is_document in ids.items())
 
@@ -264,6 +284,54 @@ def _answered(project: Project) -> set[tuple[int, int]]:
         rows: Any = model.objects.filter(sentence__project=project, sentence__is_test=False)
         answered |= set(rows.values_list("task_id", "sentence_id"))
     return answered
+
+
+def draw_test_slice(
+    project: Project, *, size: int, seed: int, splits_documents: bool = False
+) -> list[int]:
+    """Return the sentences that the first round sets aside for testing; none once it has.
+
+    They are drawn by chance from sentences that have gold for every task, at most half of those,
+    because they cost nothing. Where they are few, rounds add others that people then label.
+    Documents are drawn as a whole, labelled or not: the asks of rounds bring what is missing.
+    """
+    if Sentence.objects.filter(project=project, is_test=True).exists():
+        return []
+    labelled, rng = _fully_labelled(project), random.Random(seed)
+    chosen = [] if splits_documents else _whole_documents(project, labelled, size, rng)
+    return chosen or rng.sample(labelled, min(size, len(labelled) // 2))
+
+
+def _whole_documents(
+    project: Project, labelled: Sequence[int], size: int, rng: random.Random
+) -> list[int]:
+    """Return the rows of documents drawn by chance, at most ``size`` and half of them all.
+
+    Of labelled documents where there are any. A document that is larger than all of that is left to
+    training; nothing is returned where that leaves none.
+    """
+    documents: dict[tuple[int, str], list[int]] = {}
+    rows = Sentence.objects.filter(project=project, left_out="").exclude(document="")
+    for pk, corpus, name in rows.order_by("id").values_list("id", "corpus_id", "document"):
+        documents.setdefault((corpus, name), []).append(pk)
+    known = set(labelled)
+    whole = [rows for rows in documents.values() if known.issuperset(rows)]
+    groups = whole or list(documents.values())
+    most = min(size, sum(map(len, groups)) // 2)
+    rng.shuffle(groups)
+    chosen: list[int] = []
+    for group in groups:
+        if len(chosen) + len(group) <= most:
+            chosen += group
+    return chosen
+
+
+def _fully_labelled(project: Project) -> list[int]:
+    shown = Task.objects.filter(project=project, is_hidden=False)
+    n_tasks = Counter(shown.values_list("is_document", flat=True))
+    gold = Gold.objects.filter(task__in=shown, sentence__left_out="")
+    counts = Counter(gold.values_list("sentence_id", "sentence__is_document"))
+    return sorted(i for (i, is_document), n in counts.items() if n == n_tasks[is_document])
 
 
 def _find_problems(
@@ -343,7 +411,7 @@ class RoundRow:
     minutes: float
     budget: str
     scores: tuple[dict[str, Any] | None, ...] = field(default=())  # in the order of the tasks
-    gain: float | None = None  # of the mean score over the last round with scores
+    gain: float | None = None  # points of the mean score over the last round with scores
 
 
 def round_rows(project: Project) -> list[RoundRow]:
@@ -352,7 +420,8 @@ def round_rows(project: Project) -> list[RoundRow]:
     queues = {
         row.round_id: row
         for row in Queue.objects.filter(project=project, round__isnull=False).annotate(
-            n_closed=Count("asks", filter=Q(asks__is_open=False))
+            n_wanted=Count("asks", filter=Q(asks__is_check=False)),
+            n_closed=Count("asks", filter=Q(asks__is_open=False, asks__is_check=False)),
         )
     }
     seconds = dict(
@@ -366,14 +435,15 @@ def round_rows(project: Project) -> list[RoundRow]:
         scores = _scores(found, names)
         known = [score["score"] for score in scores if score]
         mean = sum(known) / len(known) if known else None
-        gain = mean - last_mean if mean is not None and last_mean is not None else None
+        is_next = mean is not None and last_mean is not None
+        gain = 100 * (mean - last_mean) if is_next else None  # type: ignore[operator]
         last_mean = mean if mean is not None else last_mean
         queue: Any = queues.get(found.pk)
         rows.append(
             RoundRow(
                 round=found,
                 strategy=_strategy(found),
-                n_asks=queue.n_asks if queue else 0,
+                n_asks=queue.n_wanted if queue else 0,
                 n_answered=queue.n_closed if queue else 0,
                 minutes=(seconds.get(queue.pk) or 0) / 60 if queue else 0.0,
                 budget=f"{found.config['amount']:g} {found.config['unit']}",

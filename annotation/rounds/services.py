@@ -1,8 +1,6 @@
 """The life of a round: launched, carried through its stages, labelled, done."""
 
 import logging
-import random
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,12 +13,12 @@ from annotation.accounts.log import record
 from annotation.errors import Conflict, Refused
 from annotation.jobs import services as jobs
 from annotation.jobs.insights import queue_insights
-from annotation.models import Gold, Job, Project, Queue, Round, Sentence, Task
+from annotation.models import Gold, Job, Project, Queue, Round, Sentence
 from annotation.notifications.events import ROUND_READY, TARGET_REACHED
 from annotation.notifications.outbox import notify
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.suggestions import MODEL, Offer, offer_suggestions
-from annotation.rounds.selectors import earlier_scores, plan_round, round_job
+from annotation.rounds.selectors import draw_test_slice, earlier_scores, plan_round, round_job
 from annotation.rounds.settings import RoundSettings, read_settings, shown_settings
 from annotation.rounds.workspace import StoredSuggestion, Workspace
 
@@ -143,44 +141,11 @@ def note_resumed(*, round: Round) -> None:
 def freeze_labelled_tests(
     *, project: Project, size: int, seed: int, splits_documents: bool = False
 ) -> int:
-    """Set sentences aside for testing, once in a project's life; return how many.
-
-    They are drawn by chance from sentences that have gold for every task, at most half of those,
-    because they cost nothing. Where they are few, rounds add others that people then label.
-    Documents are drawn as a whole, labelled or not: the asks of rounds bring what is missing.
-    """
+    """Set sentences aside for testing, once in a project's life; return how many."""
     Project.objects.select_for_update().get(pk=project.pk)
-    if Sentence.objects.filter(project=project, is_test=True).exists():
-        return 0
-    labelled, rng = _fully_labelled(project), random.Random(seed)
-    chosen = [] if splits_documents else _whole_documents(project, labelled, size, rng)
-    if not chosen:
-        chosen = rng.sample(labelled, min(size, len(labelled) // 2))
-    return _mark_as_test(chosen)
-
-
-def _whole_documents(
-    project: Project, labelled: Sequence[int], size: int, rng: random.Random
-) -> list[int]:
-    """Return the rows of documents drawn by chance, at most ``size`` and half of them all.
-
-    Of labelled documents where there are any. A document that is larger than all of that is left to
-    training; nothing is returned where that leaves none.
-    """
-    documents: dict[tuple[int, str], list[int]] = {}
-    rows = Sentence.objects.filter(project=project, left_out="").exclude(document="")
-    for pk, corpus, name in rows.order_by("id").values_list("id", "corpus_id", "document"):
-        documents.setdefault((corpus, name), []).append(pk)
-    known = set(labelled)
-    whole = [rows for rows in documents.values() if known.issuperset(rows)]
-    groups = whole or list(documents.values())
-    most = min(size, sum(map(len, groups)) // 2)
-    rng.shuffle(groups)
-    chosen: list[int] = []
-    for group in groups:
-        if len(chosen) + len(group) <= most:
-            chosen += group
-    return chosen
+    return _mark_as_test(
+        draw_test_slice(project, size=size, seed=seed, splits_documents=splits_documents)
+    )
 
 
 def n_tests_wanted(*, project: Project, size: int) -> int:
@@ -317,14 +282,6 @@ def _set(round: Round, **values: Any) -> None:
     for name, value in values.items():
         setattr(round, name, value)
     round.save(update_fields=list(values))
-
-
-def _fully_labelled(project: Project) -> list[int]:
-    shown = Task.objects.filter(project=project, is_hidden=False)
-    n_tasks = Counter(shown.values_list("is_document", flat=True))
-    gold = Gold.objects.filter(task__in=shown, sentence__left_out="")
-    counts = Counter(gold.values_list("sentence_id", "sentence__is_document"))
-    return sorted(i for (i, is_document), n in counts.items() if n == n_tasks[is_document])
 
 
 def _mark_as_test(ids: Sequence[int]) -> int:

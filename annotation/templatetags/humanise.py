@@ -86,21 +86,15 @@ def field(form: forms.Form, name: str) -> forms.BoundField:
 
 @register.filter
 def as_share(value: float) -> str:
-    """Return a number from 0 to 1 as people write it: 0.544 -> .54, 1 -> 1.00."""
-    return f"{value:.2f}".removeprefix("0") if 0 <= value < 1 else f"{value:.2f}"
+    """Return a score as people write it: 0.544 -> .54, 1 -> 1.00, -0.04 -> −.04."""
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return f"−{text}" if value < 0 and float(f"{value:.2f}") else text
 
 
 @register.filter
 def percent(value: float) -> str:
     """Return a share in per cent: .04 -> 4 %."""
     return f"{100 * value:.0f} %"
-
-
-@register.filter
-def signed_share(value: float) -> str:
-    """Return a difference with its sign: 0.013 -> +.013."""
-    sign = "+" if value >= 0 else "−"
-    return sign + f"{abs(value):.3f}".removeprefix("0")
 
 
 @register.filter

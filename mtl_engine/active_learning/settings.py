@@ -30,6 +30,9 @@ def strategy_choices() -> list[Choice]:
                 "gives_values": strategy.gives_values,
                 "works_by_count": strategy.works_by_count,
                 "needs_units": strategy.needs_units,
+                "is_ranked": not strategy.needs_units and not strategy.needs_rng,
+                "is_solved": "BLP" in strategy.decisions,
+                "is_allocated": strategy.allocate is not None and not strategy.needs_units,
                 "decisions": list(strategy.decisions),
             },
         )
@@ -231,6 +234,7 @@ class ActiveLearningSettings(ModelSettings):
         "together. Strategies that choose a set always go first in rank.",
         section=SELECTION,
         choices=(Choice("BLP", "best value (BLP)"), Choice("GREEDY", "first in rank (greedy)")),
+        needs="is_solved",
     )
     value: str = setting(
         "mean",
@@ -239,6 +243,7 @@ class ActiveLearningSettings(ModelSettings):
         "on the shortest.",
         section=SELECTION,
         choices=(Choice("mean", "per word"), Choice("information", "in all")),
+        needs="is_ranked",
     )
     scale: str = setting(
         "none",
@@ -250,6 +255,7 @@ class ActiveLearningSettings(ModelSettings):
             Choice("scaled", "stretched"),
             Choice("quantile", "by rank"),
         ),
+        needs="is_ranked",
     )
     diversity: str = setting(
         "none",
@@ -270,6 +276,7 @@ class ActiveLearningSettings(ModelSettings):
         help="Sentences that a diverse batch is chosen from; 0: ten per pick.",
         section=SELECTION_DETAILS,
         low=0,
+        needs="gives_values",
     )
     pool_sample: int = setting(
         20_000,
@@ -287,6 +294,7 @@ class ActiveLearningSettings(ModelSettings):
         low=0,
         high=1,
         is_share=True,
+        needs="is_ranked",
     )
     overflow: str = setting(
         "stop",
@@ -294,12 +302,14 @@ class ActiveLearningSettings(ModelSettings):
         help="First in rank: stop there, or skip it and go on with cheaper ones.",
         section=SELECTION_DETAILS,
         choices=(Choice("stop", "stop"), Choice("skip", "skip it")),
+        needs="is_ranked",
     )
     spend_rest: bool = setting(
         False,
         title="Spend the rest",
         help="EQB-DJS: buy single answers with what the tasks' shares leave.",
         section=SELECTION_DETAILS,
+        needs="is_allocated",
     )
     each_wording_once: bool = setting(
         True,

@@ -136,7 +136,8 @@ def _curve(
 
 
 def _share(value: float) -> str:
-    return f"{value:.2f}"
+    """Return a score as pages write it: 0.86 -> .86."""
+    return f"{value:.2f}".removeprefix("0")
 
 
 def _rounded(n: int) -> str:

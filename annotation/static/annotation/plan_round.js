@@ -16,6 +16,7 @@ function showStrategy() {
   const chosen = document.querySelector("input[name=strategy]:checked");
   for (const field of document.querySelectorAll("[data-needs]")) {
     const isUsed = !chosen || chosen.dataset[field.dataset.needs] === "yes";
+    field.hidden = !isUsed;
     for (const input of field.querySelectorAll("input, select")) {
       const isDefault = input.type === "radio" && input.value === field.dataset.without;
       if (!isUsed && isDefault) input.checked = true;
@@ -50,7 +51,9 @@ function showBudget() {
   showCount(n, (bought.n_sentences * minutes) / nearest);
   document.querySelector("[data-minutes]").textContent = tn("{n} minute", "{n} minutes", minutes);
   const nTest = document.querySelector("[data-n-test]");
-  nTest.textContent = String(Math.round((bought.n_test * minutes) / nearest));
+  const tests = Math.round((bought.n_test * minutes) / nearest);
+  nTest.textContent = String(tests);
+  nTest.parentElement.hidden = !tests;
 }
 
 function showCount(node, n) {

@@ -23,6 +23,22 @@ def test_before_a_model_the_plan_says_what_chance_buys(project, people, client):
     assert "What would be asked" not in page
 
 
+def test_the_first_plan_counts_what_is_set_aside_for_testing_apart(project, people, client, work):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=40, labelled=False, first=60)
+    set_default_settings(project=project, values=TINY)  # at most 20 sentences to test on
+    page = _plan(client, project, people)
+    assert "20 labelled sentences</b> are set aside to test it" in page
+    assert "It learns from <b>40</b> Slots, <b>40</b> Intent answers" in page
+    assert "of 40 open ones" in page
+    found = launch_round(project=project, changes={}, created_by=None)
+    work()
+    found.refresh_from_db()
+    facts = found.stages["training"]
+    assert (facts["n_test"], facts["n_labelled"]) == (20, {"Slots": 40, "Intent": 40})
+    assert found.stages["scoring"]["n_pool"] == 40
+
+
 def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, client, work, now):
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=60, labelled=False, first=60)
@@ -62,4 +78,4 @@ def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, c
     client.post(f"/projects/{project.pk}/insights/preview/")
     work()
     assert stored_result(project, "preview") == {}  # its scores are of a task that is gone
-    assert "Train on" in _plan(client, project, people)
+    assert "It learns from" in _plan(client, project, people)

@@ -9,7 +9,9 @@ from annotation.rounds.quality import (
     better_than_chance,
     confusions,
     headline,
+    pull_words,
     stored_quality,
+    suggestion_pull,
     task_standings,
 )
 from tests.browser.team_project import make_team
@@ -55,6 +57,35 @@ def test_a_confusion_leads_to_its_sentences():
     assert row["sentences"] == [7, 9]
 
 
+def _bias(shown, blind, n_blind=40):
+    def side(value):
+        return {"value": value, "low": value - 0.03, "high": value + 0.03}
+
+    compared = {"shown": side(shown), "blind": side(blind), "n_shown": 200, "n_blind": n_blind}
+    return {"task": "Topic", "to_model": compared}
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "too early to say"),
+        ([_bias(0.9, 0.7, n_blind=9)], "too early to say"),
+        ([_bias(0.9, 0.88)], "no pull shown"),
+        ([_bias(0.9, 0.95)], "no pull shown"),
+        ([_bias(0.9, 0.8)], "yes"),
+        ([_bias(0.9, 0.8), _bias(0.9, 0.9)], "yes, for 1 of 2 tasks"),
+    ],
+)
+def test_suggestions_pull_where_people_who_see_them_agree_more_beyond_doubt(rows, words):
+    assert pull_words(suggestion_pull(rows)) == words
+
+
+def test_the_pull_has_an_interval_of_both_sides():
+    (pull,) = suggestion_pull([_bias(0.9, 0.8)])
+    assert pull.points == pytest.approx(10)
+    assert pull.half == pytest.approx(3 * 2**0.5)
+
+
 @pytest.fixture
 def team(admin):
     return make_team(admin, n_rounds=3, per_round=6)
@@ -97,3 +128,15 @@ def test_every_page_of_the_team_opens(team, admin, client):
     client.force_login(admin)
     for name in ("overview", "team", "adjudicate", "agreement", "rounds", "plan-round", "review"):
         assert client.get(reverse(name, args=[team.pk])).status_code == 200, name
+
+
+def test_gold_checks_are_counted_apart_from_asks(team, client, admin):
+    client.force_login(admin)
+    for name in ("overview", "rounds"):
+        page = client.get(reverse(name, args=[team.pk])).content.decode()
+        assert "3 of 6" in page  # half of the last round
+        assert "6 of 6" in page
+        assert "11 of 6" not in page  # with the five checks
+    page = client.get(reverse("round", args=[team.pk, 1])).content.decode()
+    assert page.count("/sentences/") == 6
+    assert "gold checks besides" in page

@@ -20,7 +20,7 @@ def test_a_power_law_is_recovered_and_foretells_the_target():
     exact = (2.0 / 0.04) ** (1 / 0.6) - 400
     assert forecast.low <= exact <= forecast.high
     assert forecast.more == pytest.approx(exact, rel=0.15)
-    assert forecast.words.startswith("F1 0.86 after about ")
+    assert forecast.words.startswith("F1 .86 after about ")
 
 
 def test_a_target_that_is_reached_is_said_to_be():
