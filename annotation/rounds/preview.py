@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.conf import settings as settings_of_server
-from django.db.models import Avg, Count, Max
+from django.db.models import Avg, Count, Max, Sum
 
 from annotation.errors import Conflict
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
 from annotation.jobs.services import Progress
 from annotation.models import Annotation, Gold, Project, Role, Round, Sentence
+from annotation.models import Progress as Done
 from annotation.queue.selectors import cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.data import open_pool
 from annotation.rounds.settings import RoundSettings, default_settings
 from annotation.rounds.workspace import SCORES, ScoredPool, Workspace, whole_tenths
+from mtl_engine.costs import prior_model
 from mtl_engine.kinds import KINDS
 
 if TYPE_CHECKING:  # these load torch, which the web process never does
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # these load torch, which the web process never does
 
 BUDGETS = (15, 30, 60, 90, 120)  # minutes
 N_EXAMPLES = 20
+LEAST_PACED = 20  # answers from which on the measured pace counts
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,18 @@ def by_chance(project: Project, minutes: float, *, n_answers: int) -> ByChance |
         return None
     n_tokens = np.array([length["mean"]])
     items = [KINDS[kind].items_to_mark(n_tokens, np.ones(1)) for _, kind in tasks]
-    measured = cost_model(project, tuple(name for name, _ in tasks))
-    costs = measured.predict(n_tokens, np.stack(items, axis=1))
-    seconds = float(costs.read[0] + costs.label[0].sum())
+    costs = prior_model(dict(tasks)).predict(n_tokens, np.stack(items, axis=1))
+    seconds = _measured_pace(project) or float(costs.read[0] + costs.label[0].sum())
     n = int(minutes * 60 / (seconds * max(1, n_answers)))
     return ByChance(min(n, length["n"]), seconds)
+
+
+def _measured_pace(project: Project) -> float | None:
+    """Return the seconds of a sentence so far, None while too few were answered to tell."""
+    done = Done.objects.filter(queue__project=project).aggregate(
+        n=Sum("n_done"), seconds=Sum("seconds")
+    )
+    return float(done["seconds"] / done["n"]) if (done["n"] or 0) >= LEAST_PACED else None
 
 
 def last_model(project: Project) -> Round | None:
