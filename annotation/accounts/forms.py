@@ -165,7 +165,7 @@ class MailForm(forms.Form):
         widget=forms.EmailInput({"autocomplete": "email"}),
         help_text="A link is sent there first. Empty: no mail at all.",
     )
-    language = forms.ChoiceField(label="In", choices=settings.LANGUAGES)
+    language = forms.ChoiceField(label="Language of mails", choices=settings.LANGUAGES)
     events = forms.MultipleChoiceField(
         label="Tell me when",
         required=False,

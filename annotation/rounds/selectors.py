@@ -155,7 +155,7 @@ def _in_points(entry: dict[str, Any]) -> str:
     """Return a comparison with chance in words: "better: +2.1 points (+0.3 to +3.9)"."""
     low, high = (100 * end for end in entry["interval"])
     points = f"{100 * entry['difference']:+.1f} points ({low:+.1f} to {high:+.1f})"
-    return f"{VERDICTS[entry['verdict']]}: {points.replace('-', '−')}"
+    return f"{VERDICTS[entry['verdict']]}: {points}"
 
 
 def learned_weights(project: Project) -> dict[str, float]:
