@@ -19,3 +19,8 @@ for (const form of document.querySelectorAll("[data-theme-switch]")) {
     setTheme(currentTheme() === "dark" ? "light" : "dark");
   });
 }
+
+// Where the tabs scroll, the current one is in view.
+const tab = document.querySelector(".tabs [aria-current]");
+const bar = tab?.parentElement;
+if (bar && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2;

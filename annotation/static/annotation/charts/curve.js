@@ -33,7 +33,7 @@ export function learningCurve(data, height = spanOf(data)) {
   const x = scale([0, across[across.length - 1]], [LEFT, RIGHT]);
   const whole = scale([low, high], [BOTTOM, TOP]);
   const y = (value) => whole(Math.min(high, Math.max(low, value))); // what lies beyond ends at the frame
-  yAxis(svg, y, ticks(low, high, Math.max(4, Math.round(10 * height))), { left: LEFT, right: RIGHT });
+  yAxis(svg, y, ticks(low, high, Math.max(4, Math.round(10 * height) + 1)), { left: LEFT, right: RIGHT });
   xAxis(svg, x, across, { bottom: BOTTOM });
   if (data.target !== null) drawTarget(svg, y, data.target);
   drawSeries(svg, data.control, x, y, "control");
