@@ -51,6 +51,13 @@ NAMES = {
     "ORG": ["Acme", "Shell", "Maersk"],
     "LOC": ["Rome", "Bergen", "Accra"],
 }
+STEPS = {  # how each of them works
+    "ilse": ["suggestion.accept", "suggestion.accept", "suggestion.accept", "class.choose"],
+    "tomas": ["suggestions.accept"],
+    "noor": ["span.add", "span.add", "class.choose", "tree.attach", "tree.attach"],
+    "bram": ["span.add", "span.relabel", "class.choose", "tree.attach", "delete", "tree.attach"],
+    "yara": ["span.add", "undo", "span.add", "class.choose", "undo", "redo", "tree.attach"],
+}
 TOPICS = {"delay": "waits", "arrival": "reaches", "storm": "flees"}
 
 
@@ -92,6 +99,35 @@ def store_reports(project):
             inputs=inputs_hash(kind, project, {}),
             result=compute(project, kind.settings(), lambda *args: None),
         )
+
+
+def store_research(project):
+    """Compute and store working styles, and keep advice as it was measured."""
+    project.shows_working_styles = True
+    project.save()
+    effects = [("Entities", "Topic", 1.5, 0.4, 2.6), ("Topic", "Syntax", -0.8, -1.4, -0.2)]
+    names = ("source", "target", "points", "low", "high")
+    targets = [("Topic", "accuracy", 90.0, 91.5), ("Syntax", "LAS", 70.0, 69.2)]
+    advice = {
+        "effects": [dict(zip(names, effect, strict=True)) for effect in effects],
+        "targets": [
+            {"task": t, "metric": m, "alone": a, "together": b, "n_labelled": 60, "parent": None}
+            for t, m, a, b in targets
+        ],
+        "too_few": {"Entities": 12},
+        "method": "trained",
+        "n_trainings": 15,
+        "n_seeds": 5,
+        "cpu_seconds": 1.0,
+    }
+    styles = get_insight("working_styles")
+    found = import_string(styles.compute)(project, styles.settings(), lambda *args: None)
+    for kind, settings, result in (
+        (styles, {}, found),
+        (get_insight("advice"), {"method": "trained"}, advice),
+    ):
+        inputs = inputs_hash(kind, project, settings)
+        keep_insight(project=project, kind=kind, settings=settings, inputs=inputs, result=result)
 
 
 def _sentences(project, rng, n):
@@ -214,6 +250,10 @@ def _answer(project, ask, person, accuracy, tasks, rng, at):
     Submission.objects.create(
         project=project, lease=lease, annotator=person, number=1, key=f"{ask.pk}-{person.pk}",
         request_hash="", counts={}, seconds=seconds, submitted_at=now,
+        actions=[
+            {"at": i, "kind": kind, "task": None}
+            for i, kind in enumerate(STEPS[person.username])
+        ],
         suggestions={} if ask.is_blind else {"Topic": _taken(rng)},
     )  # fmt: skip
     for name, value in answers_of(ask.sentence, accuracy, rng).items():

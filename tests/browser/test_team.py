@@ -1,11 +1,13 @@
 """The pages of admins and curators with a project of ten rounds and five people."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from annotation.adjudication.selectors import decisions, disputes
-from tests.browser.looking import overflow, severe_violations
-from tests.browser.team_project import make_team
+from tests.browser.looking import overflow, picture, severe_violations
+from tests.browser.team_project import make_team, store_research
 
 
 @pytest.fixture
@@ -54,10 +56,74 @@ def test_disputes_are_walked_by_keyboard_alone(open_page, team):
     expect(page.get_by_text("Decided by olga")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_the_pages_fit_and_can_be_read(open_page, team, width):
-    page = _page(open_page, team, "team/", viewport={"width": width, "height": 900})
-    for path in ("team/", "adjudicate/", "studies/", "studies/new/replay/"):
+PAGES = (
+    *("", "rounds/", "rounds/plan/", "rounds/10/", "team/", "agreement/", "adjudicate/", "inbox/"),
+    *("review/", "studies/", "studies/new/replay/", "working-styles/", "advice/", "suspects/"),
+    *("webhooks/", "members/", "settings/"),
+)
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (820, "dark"), (1400, "light")])
+def test_the_pages_fit_and_can_be_read(open_page, team, width, theme):
+    store_research(team)
+    size = {"width": width, "height": 900}
+    page = _page(open_page, team, viewport=size, color_scheme=theme)
+    faults = {}
+    for path in PAGES:
         page.goto(f"/projects/{team.pk}/{path}")
-        assert overflow(page) <= 0, path
-        assert not severe_violations(page), path
+        page.evaluate(
+            "for (const part of document.querySelectorAll('main details')) part.open = true"
+        )
+        picture(page, f"desk-{path.replace('/', '-')}{width}-{theme}")
+        found = severe_violations(page)
+        if overflow(page) > 0:
+            found.append(f"{overflow(page)} pixels too wide")
+        if found:
+            faults[path] = found
+    assert faults == {}
+
+
+def test_the_current_tab_is_in_view_where_tabs_scroll(open_page, team):
+    page = _page(open_page, team, "settings/", viewport={"width": 390, "height": 800})
+    tab = page.locator(".tabs [aria-current]")
+    expect(tab).to_have_text("Settings")
+    expect(tab).to_be_in_viewport()
+
+
+def test_working_styles_have_a_name_a_picture_and_what_to_do(open_page, team):
+    store_research(team)
+    page = _page(open_page, team, "working-styles/")
+    styles = page.locator(".working-style")
+    assert styles.count() >= 2
+    expect(page.locator("main")).not_to_contain_text("span.add")
+    for style in styles.all():
+        expect(style.locator("svg.stacked rect").first).to_be_visible()
+        expect(style.get_by_role("heading", name="What to do with it")).to_be_visible()
+    styles.first.locator("ul.plain a").first.click()
+    expect(page).to_have_url(re.compile(r"/sentences/\d+/"))
+
+
+def test_advice_is_a_sentence_and_an_interval_per_pair_of_tasks(open_page, team):
+    store_research(team)
+    page = _page(open_page, team, "advice/")
+    expect(page.get_by_text("Let the tasks share, with a gate.")).to_be_visible()
+    expect(page.get_by_text("Entities helps Topic.")).to_be_visible()
+    assert page.locator("svg.interval").count() == 2
+    page.get_by_role("link", name="Plan a round").click()
+    expect(page.get_by_role("heading", name="Plan round 11")).to_be_visible()
+
+
+def test_the_plan_shows_only_settings_that_the_strategy_uses(open_page, team):
+    page = _page(open_page, team, "rounds/plan/")
+    page.get_by_text("More settings").click()
+    task, weights = (page.locator(f"[data-setting={name}]") for name in ("task", "weights"))
+    scale = page.locator("[data-setting=scale]")
+    expect(weights).to_be_visible()
+    expect(task).to_be_hidden()
+    expect(scale).to_be_hidden()
+    page.get_by_role("radio", name="One task alone").check()
+    expect(task).to_be_visible()
+    expect(scale).to_be_visible()
+    expect(weights).to_be_hidden()
+    page.get_by_role("radio", name="By chance RANDOM").check()
+    expect(scale).to_be_hidden()
