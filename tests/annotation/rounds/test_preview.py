@@ -28,7 +28,7 @@ def test_the_first_plan_counts_what_is_set_aside_for_testing_apart(project, peop
     import_demo(project, n=40, labelled=False, first=60)
     set_default_settings(project=project, values=TINY)  # at most 20 sentences to test on
     page = _plan(client, project, people)
-    assert "20 labelled sentences</b> are set aside to test it" in page
+    assert "set aside to test it: <b>20 labelled sentences</b>" in page
     assert "It learns from <b>40</b> Slots, <b>40</b> Intent answers" in page
     assert "of 40 open ones" in page
     found = launch_round(project=project, changes={}, created_by=None)
