@@ -11,7 +11,14 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.accounts.access import get_project
 from annotation.errors import Conflict, NotFound
 from annotation.jobs.insights import get_insight
-from annotation.jobs.services import OPEN, alive_workers, cancel_job, find_paged_job, job_response
+from annotation.jobs.services import (
+    OPEN,
+    alive_workers,
+    cancel_job,
+    find_paged_job,
+    job_response,
+    waits_for,
+)
 from annotation.models import Job, Project
 from annotation.web.code_texts import said
 from annotation.web.frame import render_in_project
@@ -47,6 +54,7 @@ def job_progress(request: HttpRequest, project_id: int, job_id: int) -> JsonResp
             "stage": said(job.stage),
             "n_done": job.n_done,
             "n_total": job.n_total,
+            "waits": said(waits_for(job)) if job.state == Job.State.QUEUED else "",
             "is_worker_alive": alive_workers(timezone.now()).exists(),
         }
     )

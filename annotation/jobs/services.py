@@ -98,6 +98,22 @@ def job_response(request: HttpRequest, project: Project, job: Job) -> HttpRespon
     return response
 
 
+def waits_for(job: Job) -> str:
+    """Return what a queued job waits for: jobs of its lane that were there before, by their kind.
+
+    Which projects they are of is nobody's business.
+    """
+    lane = get_job_kind(job.kind).lane
+    ahead = Job.objects.filter(kind__in=kinds_of(lane), state__in=OPEN, pk__lt=job.pk)
+    kinds = list(ahead.order_by("pk").values_list("kind", flat=True))
+    if not kinds:
+        return "Waiting for a free worker."
+    titles = ", ".join(dict.fromkeys(get_job_kind(kind).title for kind in kinds))
+    if len(kinds) == 1:
+        return f"Waiting for a free worker; one job comes before it: {titles}."
+    return f"Waiting for a free worker; {len(kinds)} jobs come before it: {titles}."
+
+
 def job_titles() -> dict[str, str]:
     """Return what people call each kind of job."""
     return {kind.name: kind.title for kind in JOB_KINDS.values()}

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import get_project
 from annotation.errors import InvalidInput, Refused
 from annotation.jobs.insights import known_insight
-from annotation.jobs.services import alive_workers
-from annotation.models import Project, Role, Round
+from annotation.jobs.services import alive_workers, waits_for
+from annotation.models import Job, Project, Role, Round
 from annotation.projects.selectors import project_card
 from annotation.rounds.dashboard import budget, dashboard, people
 from annotation.rounds.forms import RoundForm, as_command, initial_of
@@ -154,7 +154,13 @@ def round_status(request: HttpRequest, project_id: int, number: int) -> JsonResp
     found = find_round(get_project(request.user, project_id), number)
     job = round_job(found)
     progress = (
-        {"state": job.state, "stage": said(job.stage), "n_done": job.n_done, "n_total": job.n_total}
+        {
+            "state": job.state,
+            "stage": said(job.stage),
+            "n_done": job.n_done,
+            "n_total": job.n_total,
+            "waits": said(waits_for(job)) if job.state == Job.State.QUEUED else "",
+        }
         if job
         else None
     )

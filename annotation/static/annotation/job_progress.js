@@ -9,7 +9,7 @@ const EVERY = 1000;
 function show(job) {
   noWorker.hidden = job.is_worker_alive;
   if (job.state === "queued") {
-    words.textContent = t("Waiting for a free worker.");
+    words.textContent = job.waits || t("Waiting for a free worker.");
     return;
   }
   const stage = job.stage || t("starting");

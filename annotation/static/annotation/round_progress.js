@@ -38,7 +38,7 @@ function show(round) {
   if (worker) worker.textContent = round.worker || t("waiting");
   const progress = round.progress ?? {};
   if (round.state === "queued") {
-    words.textContent = t("Waiting for a free worker.");
+    words.textContent = progress.waits || t("Waiting for a free worker.");
     return;
   }
   const stage = progress.stage || stateWords(round.state);

@@ -16,7 +16,7 @@ from annotation.corpora.jobs import (
 )
 from annotation.errors import Conflict, NotFound, Refused
 from annotation.jobs import services
-from annotation.jobs.services import alive_workers, get_job, jobs_of
+from annotation.jobs.services import alive_workers, get_job, jobs_of, waits_for
 from annotation.jobs.worker import own_device, run_job
 from annotation.models import Job, Sentence
 from tests.annotation.corpora.test_imports import CONLLU, load
@@ -275,3 +275,18 @@ def test_each_worker_of_a_machine_with_several_cards_takes_one_of_its_own(tmp_pa
     assert own_device("auto", 1, tmp_path) == ("auto", None)
     first_lock.close()
     again_lock.close()
+
+
+def test_a_waiting_job_says_what_comes_before_it_in_its_lane(project, ada, client):
+    first = Job.objects.create(project=project, kind="round", state="running")
+    Job.objects.create(project=project, kind="research", state="running")  # another lane
+    Job.objects.create(project=project, kind="insight", state="done")
+    second = Job.objects.create(project=project, kind="round")
+    third = Job.objects.create(project=project, kind="insight")
+    assert waits_for(first) == "Waiting for a free worker."
+    words = "Waiting for a free worker; one job comes before it: Round."
+    assert waits_for(second) == words
+    assert "2 jobs come before it: Round." in waits_for(third)
+    client.force_login(ada)
+    told = client.get(f"/projects/{project.pk}/jobs/{third.pk}.json").json()
+    assert told["waits"] == waits_for(third)
