@@ -28,6 +28,9 @@ class AccountMessagePage(TypedDict):
     next: str | None
 
 
+ActionEnum = Literal["cut", "join"]
+
+
 class Action(TypedDict):
     """Something a person did on the page."""
 
@@ -184,6 +187,14 @@ class Bias(TypedDict):
 BlankEnum = Literal[""]
 
 
+class Borders(TypedDict):
+    """A border between sentences."""
+
+    action: "ActionEnum"
+    at: NotRequired[int]
+    tokens: NotRequired[list[str]]
+
+
 class Budget(TypedDict):
     """What the current queue has cost."""
 
@@ -296,6 +307,15 @@ class CorpusMessagePage(TypedDict):
 
     results: list["Corpus"]
     next: str | None
+
+
+class Corrected(TypedDict):
+    """What a correction did."""
+
+    sentence: "SentenceRow"
+    other: "SentenceRow | None"
+    carried: list[str]
+    to_redo: list[str]
 
 
 class Counts(TypedDict):
@@ -2152,6 +2172,16 @@ class WebhookMessagePage(TypedDict):
 WordAsksEnum = Literal["off", "unsure", "random"]
 
 
+class Words(TypedDict):
+    """Words of a sentence, and those that take their place."""
+
+    start: int
+    end: int
+    forms: list[str]
+    is_multiword: NotRequired[bool]
+    tokens: NotRequired[list[str]]
+
+
 class PeopleQuery(TypedDict):
     limit: NotRequired[int]
 
@@ -2575,6 +2605,12 @@ class Operations(Transport):
         """Delete sentences with all answers to them."""
         return self._json("DELETE", f"projects/{project_id}/sentences/", may_repeat=True)
 
+    def borders_sentence(
+        self, project_id: int, sentence_id: int, **body: Unpack[Borders]
+    ) -> "Corrected":
+        """Cut a sentence in two, or join it with the next one of its document."""
+        return self._json("POST", f"projects/{project_id}/sentences/{sentence_id}/borders/", body)
+
     def sentence_history(self, project_id: int, sentence_id: int) -> "History":
         """Return every version of every answer and of gold, newest first."""
         return self._json(
@@ -2588,6 +2624,12 @@ class Operations(Transport):
         return self._json(
             "PUT", f"projects/{project_id}/sentences/{sentence_id}/pool/", body, may_repeat=True
         )
+
+    def words_sentence(
+        self, project_id: int, sentence_id: int, **body: Unpack[Words]
+    ) -> "Corrected":
+        """Split, merge, insert, delete or replace words; answers follow where they can."""
+        return self._json("POST", f"projects/{project_id}/sentences/{sentence_id}/words/", body)
 
     def skipped(self, project_id: int) -> "SkippedList":
         """Return the sentences in the pool that people skipped, with their reasons."""

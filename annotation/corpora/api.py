@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import FileResponse, StreamingHttpResponse
+from django.utils import timezone
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
@@ -14,6 +15,7 @@ from rest_framework.views import APIView
 
 from annotation.accounts.access import find_member, get_project
 from annotation.accounts.log import record
+from annotation.corpora.corrections import Correction, correct_words, cut_sentence, join_next
 from annotation.corpora.exports import ALL, SENTENCES, WAYS, export_corpus, which_of
 from annotation.corpora.jobs import (
     AUTO,
@@ -33,7 +35,7 @@ from annotation.corpora.report import (
     ImportChoices,
     ImportRefused,
 )
-from annotation.corpora.selectors import find_corpus, find_sentences
+from annotation.corpora.selectors import find_corpus, find_sentences, get_sentence
 from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import InvalidInput, NotFound, Problem, Refused, unknown_name
 from annotation.formats.format import formats, get_format, readable_formats
@@ -394,6 +396,92 @@ class SentencesView(APIView):
         page = page_of(rows, request, sort="id")
         shown = SentenceRow.render_all([_describe(row) for row in page.rows])
         return Response({"results": shown, "next": page.next})
+
+
+class WordsBody(Message):
+    """Words of a sentence, and those that take their place."""
+
+    start = WholeNumberField(min_value=0, help_text="The first word to change, from 0.")
+    end = WholeNumberField(min_value=0, help_text="The word behind the last one to change.")
+    forms = ListField(
+        child=TextField(max_length=1000),
+        max_length=100,
+        help_text="The words instead: two for one split it, one for two merge them, none deletes. "
+        "With start = end they are inserted.",
+    )
+    is_multiword = FlagField(
+        default=False, help_text="They are the syntactic words of one token; the text stays."
+    )
+    tokens = ListField(
+        child=TextField(max_length=1000),
+        required=False,
+        max_length=10_000,
+        help_text="All words as you know them: other ones refuse the change.",
+    )
+
+
+class BordersBody(Message):
+    """A border between sentences."""
+
+    action = NameField(("cut", "join"), help_text="cut in two, or join with the next sentence.")
+    at = WholeNumberField(min_value=0, default=0, help_text="cut: the second half's first word.")
+    tokens = ListField(child=TextField(max_length=1000), required=False, max_length=10_000)
+
+
+class Corrected(Message):
+    """What a correction did."""
+
+    sentence = SentenceRow()
+    other = SentenceRow(allow_null=True, help_text="The second half of a sentence that was cut.")
+    carried = ListField(child=TEXT(), help_text="Tasks whose answers followed.")
+    to_redo = ListField(child=TEXT(), help_text="Tasks whose answers are asked again.")
+
+
+class WordsView(APIView):
+    """The words of a sentence."""
+
+    @documented(tag="data", body=WordsBody, answers={200: Corrected}, errors=CHANGES)
+    def post(self, request: Request, project_id: int, sentence_id: int) -> Response:
+        """Split, merge, insert, delete or replace words; answers follow where they can."""
+        project = get_project(request.user, project_id)
+        sentence = get_sentence(project, sentence_id)
+        body = WordsBody.read(request.data)
+        seen = body.pop("tokens", None)
+        done = correct_words(
+            sentence=sentence, **body, seen=seen, actor=request.user, now=timezone.now()
+        )
+        return _corrected(done)
+
+
+class BordersView(APIView):
+    """Where a sentence begins and ends."""
+
+    @documented(tag="data", body=BordersBody, answers={200: Corrected}, errors=CHANGES)
+    def post(self, request: Request, project_id: int, sentence_id: int) -> Response:
+        """Cut a sentence in two, or join it with the next one of its document."""
+        project = get_project(request.user, project_id)
+        sentence = get_sentence(project, sentence_id)
+        body = BordersBody.read(request.data)
+        known: dict[str, Any] = {
+            "sentence": sentence,
+            "seen": body.get("tokens"),
+            "actor": request.user,
+            "now": timezone.now(),
+        }
+        done = (
+            cut_sentence(at=body["at"], **known) if body["action"] == "cut" else join_next(**known)
+        )
+        return _corrected(done)
+
+
+def _corrected(done: Correction) -> Response:
+    found = {
+        "sentence": _describe(done.sentence),
+        "other": None if done.other is None else _describe(done.other),
+        "carried": sorted(done.carried),
+        "to_redo": sorted(done.to_redo),
+    }
+    return Response(Corrected.render(found))
 
 
 def _describe(sentence: Sentence) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.accounts.access import get_project
 from annotation.adjudication.review import history_of, put_back
+from annotation.corpora.corrections import correct_words, cut_sentence, join_next
 from annotation.corpora.selectors import (
     PAGE_SIZE,
     Place,
@@ -34,6 +35,7 @@ from annotation.models import Corpus, Project, Role, Sentence, Task
 from annotation.projects.selectors import drawn_tasks
 from annotation.queue.skips import leave_out, take_back
 from annotation.web.frame import render_in_project
+from annotation.web.security import read_json
 from mtl_engine.kinds import KINDS
 from mtl_engine.kinds.spans import pieces_of
 
@@ -163,6 +165,7 @@ def sentence(request: HttpRequest, project_id: int, sentence_id: int) -> HttpRes
         "neighbours": neighbours.only("pk", "position"),
         "history": [(tasks[name], versions) for name, versions in history_of(found).items()],
         "flags": found.flags.select_related("author", "resolved_by").order_by("-id"),
+        "versions": found.versions.select_related("actor").order_by("-id"),
         "asks": found.asks.select_related("queue__round").order_by("-id"),
     }
     return render_in_project(request, "annotation/sentence.html", project, "data", context)
@@ -182,6 +185,8 @@ def _change_sentence(request: HttpRequest, project: Project, found: Sentence) ->
                 sentence=found, task=task, value=value, decided_by=request.user, now=timezone.now()
             )
             said = f"This version of {task.name} is gold now."
+        elif action in CORRECTIONS:
+            return _correct(request, project, found, action)
         elif action == "leave-out":
             leave_out(sentence=found, reason=request.POST.get("reason", ""), actor=request.user)
             said = "The sentence is left out: nobody is asked about it again."
@@ -195,6 +200,51 @@ def _change_sentence(request: HttpRequest, project: Project, found: Sentence) ->
     else:
         messages.success(request, said)
     return redirect("sentence", project.pk, found.pk)
+
+
+CORRECTIONS = ("merge", "remove", "replace", "multiword", "insert", "cut", "join")
+
+
+def _correct(request: HttpRequest, project: Project, found: Sentence, action: str) -> HttpResponse:
+    """Correct words or borders as the form says, and show the sentence with what became of it."""
+    chosen = sorted({int(i) for i in request.POST.getlist("word") if i.isdecimal() and len(i) < 7})
+    forms = request.POST.get("forms", "").split()
+    seen = request.POST.get("tokens", "")
+    known: dict[str, Any] = {
+        "sentence": found,
+        "seen": read_json(seen) if seen else None,
+        "actor": request.user,
+        "now": timezone.now(),
+    }
+    if action == "join":
+        done = join_next(**known)
+    elif not chosen:
+        raise Refused("Choose the words first.")
+    elif action == "cut":
+        done = cut_sentence(at=chosen[0], **known)
+    else:
+        start, end = chosen[0], chosen[-1] + 1
+        if action != "insert" and len(chosen) < end - start:
+            raise Refused("Choose words that stand side by side.")
+        if action == "insert":
+            start = end
+        elif action == "merge":
+            forms = [_surface(found, start, end)]
+        elif action == "remove":
+            forms = []
+        if action in ("replace", "multiword", "insert") and not forms:
+            raise Refused("Write the words that are to stand there, with spaces between them.")
+        is_multiword = action == "multiword"
+        done = correct_words(start=start, end=end, forms=forms, is_multiword=is_multiword, **known)
+    messages.success(request, f"Corrected. {done.words}")
+    return redirect("sentence", project.pk, found.pk)
+
+
+def _surface(sentence: Sentence, start: int, end: int) -> str:
+    """Return the text that some words cover."""
+    if end > len(sentence.offsets):
+        raise Refused("The words were corrected meanwhile. Look at the sentence again.")
+    return sentence.text[sentence.offsets[start][0] : sentence.offsets[end - 1][1]]
 
 
 @login_required

@@ -38,6 +38,7 @@ from annotation.models import (
     Role,
     Round,
     Sentence,
+    SentenceVersion,
     SignInAttempt,
     Submission,
     WordAnswer,
@@ -163,6 +164,7 @@ def _delete_answers(project: Project, person: Any) -> int:
     Submission.objects.filter(project=project, annotator=person).delete()
     leases.delete()
     Progress.objects.filter(queue__project=project, annotator=person).delete()
+    _forget_in_versions(project, person)
     answers = Annotation.objects.filter(sentence__project=project, author=person)
     cells = set(answers.values_list("sentence_id", "task_id"))
     answers.delete()
@@ -171,6 +173,15 @@ def _delete_answers(project: Project, person: Any) -> int:
     n_words = words.count()
     words.delete()
     return len(cells) + n_words
+
+
+def _forget_in_versions(project: Project, person: Any) -> None:
+    """Take a person's answers out of what is kept of sentences before they were corrected."""
+    for version in SentenceVersion.objects.filter(sentence__project=project):
+        left = [row for row in version.answers if "nnotation" not in row[0] or row[2] != person.pk]
+        if len(left) < len(version.answers):
+            version.answers = left
+            version.save(update_fields=["answers"])
 
 
 def _reopen_agreements(project: Project, cells: set[tuple[int, int]]) -> None:

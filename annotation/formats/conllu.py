@@ -34,7 +34,7 @@ from annotation.formats.columns import (
     write_comments,
     write_spans,
 )
-from annotation.formats.format import Format
+from annotation.formats.format import Format, Recutting
 from annotation.formats.offsets import Misaligned, locate_tokens
 from annotation.formats.records import (
     CannotWrite,
@@ -57,6 +57,7 @@ _HEADS = {str(number): number for number in range(1_000)}  # twice as fast as in
 _USUAL_COMMENTS: Template = [KEY, TEXT]
 _TAGS_OF_HEAD = re.compile(r"NER=([^|\s]+)|\n\r?\n")
 NER = "NER="
+NO_SPACE = "SpaceAfter=No"
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
@@ -425,6 +426,118 @@ def _is_empty_node(text: str, after: int) -> bool:
     return match is not None and match[1] == str(after)
 
 
+Numbers = Sequence[int | None]  # of each word now, from 1; None = not in this sentence
+
+
+def recut(kept: Extra, numbers: Numbers, n: int) -> Extra:
+    """What is kept with a sentence whose words were cut anew into n, or that lost some of them.
+
+    Ids in DEPS, ranges and empty nodes follow; what pointed at a word that is gone is left out.
+    """
+    new: Extra = {key: value for key, value in kept.items() if key in ("comments", "scheme")}
+    for name in ("lemma", "feats", "misc", "deps"):
+        if name in kept:
+            cells = _move_cells(kept[name].split("\t"), numbers, n)
+            if name == "deps":
+                cells = [_move_ids(cell, numbers) for cell in cells]
+            new[name] = "\t".join(cells)
+    return _with_rows(new, _moved_rows(kept.get("rows", []), numbers))
+
+
+Placed = tuple[tuple[int, int], str]  # words before a row and its rank among such rows, the row
+
+
+def _with_rows(kept: Extra, rows: Iterable[Placed]) -> Extra:
+    placed = sorted(rows, key=lambda row: row[0])
+    laid = [[before + i, line] for i, ((before, _), line) in enumerate(placed)]
+    new = {key: value for key, value in kept.items() if key != "rows"}
+    return {**new, "rows": laid} if laid else new
+
+
+def _move_cells(cells: Sequence[str], numbers: Numbers, n: int) -> list[str]:
+    """The cells of the words as they are now; of words that became one, the last one's."""
+    moved = ["_"] * n
+    for cell, number in zip(cells, numbers, strict=True):
+        if number is not None:
+            moved[number - 1] = cell
+    return moved
+
+
+def _move_ids(cell: str, numbers: Numbers) -> str:
+    """A cell of DEPS with the ids that the words have now."""
+    pairs = [pair.partition(":") for pair in cell.split("|")] if cell != "_" else []
+    moved = [(_move_id(head, numbers), colon, label) for head, colon, label in pairs]
+    return "|".join(f"{head}{colon}{label}" for head, colon, label in moved if head) or "_"
+
+
+def _move_id(text: str, numbers: Numbers) -> str:
+    """The id of a word, of the root or of an empty node as it is now; "" = gone."""
+    word, dot, rest = text.partition(".")
+    if not word.isdecimal() or int(word) > len(numbers):
+        return ""
+    number = numbers[int(word) - 1] if int(word) else 0
+    return "" if number is None else f"{number}{dot}{rest}"
+
+
+def _moved_rows(rows: OtherRows, numbers: Numbers) -> Iterator[Placed]:
+    """Ranges and empty nodes with their ids now."""
+    for _, line in rows:
+        cells = line.split("\t")
+        if match := _RANGE.fullmatch(cells[ID]):
+            inside = numbers[int(match[1]) - 1 : int(match[2])]
+            words = sorted({number for number in inside if number is not None})
+            if len(words) > 1:
+                cells[ID] = f"{words[0]}-{words[-1]}"
+                yield (words[0] - 1, 1), "\t".join(cells)
+        elif moved := _move_id(cells[ID], numbers):
+            cells[ID], cells[DEPS] = moved, _move_ids(cells[DEPS], numbers)
+            yield (int(moved.partition(".")[0]), 0), "\t".join(cells)
+
+
+def join(first: Extra, second: Extra, n_first: int, n_second: int) -> Extra:
+    """What is kept with two sentences that became one."""
+    n = n_first + n_second
+    one = recut(first, range(1, n_first + 1), n)
+    other = recut(second, range(n_first + 1, n + 1), n)
+    joined: Extra = {**{k: v for k, v in other.items() if k != "comments"}, **one}
+    for name in ("lemma", "feats", "misc", "deps"):
+        if name in one and name in other:
+            cells = zip(one[name].split("\t"), other[name].split("\t"), strict=True)
+            joined[name] = "\t".join(b if a == "_" else a for a, b in cells)
+    if "rows" in one or "rows" in other:
+        more = len(one.get("rows", []))
+        moved = [[row + more, line] for row, line in other.get("rows", [])]
+        joined["rows"] = [*one.get("rows", []), *moved]
+    return joined
+
+
+def respace(kept: Extra, text: str, offsets: Offsets) -> Extra:
+    """What is kept, with SpaceAfter=No and ranges as the words lie in the text."""
+    cells = kept["misc"].split("\t") if "misc" in kept else ["_"] * len(offsets)
+    spaced = []
+    for cell, spacing in zip(cells[:-1], spacing_of(offsets)[:-1], strict=True):
+        parts = [part for part in cell.split("|") if part != "_"]
+        if spacing == "_":
+            parts = [part for part in parts if part != NO_SPACE]
+        elif NO_SPACE not in parts:
+            parts.append(NO_SPACE)
+        spaced.append("|".join(parts) or "_")
+    column = [*spaced, cells[-1]]
+    new = {key: value for key, value in kept.items() if key != "misc"}
+    if not is_blank(column):
+        new["misc"] = "\t".join(column)
+    lines = [line.split("\t") for _, line in kept.get("rows", [])]
+    known = {int(row[ID].partition("-")[0]): row for row in lines if "-" in row[ID]}
+    placed: list[Placed] = [
+        ((int(row[ID].partition(".")[0]), 0), "\t".join(row)) for row in lines if "." in row[ID]
+    ]
+    for _, line in ranges_of(offsets, text):
+        row = line.split("\t")
+        first = int(row[ID].partition("-")[0])
+        placed.append(((first - 1, 1), "\t".join([*row[:2], *known.get(first, row)[2:]])))
+    return _with_rows(new, placed)
+
+
 FORMAT = Format(
     name=NAME,
     title="CoNLL-U, Universal Dependencies",
@@ -442,8 +555,9 @@ FORMAT = Format(
     ),
     parse=parse,
     render=render,
+    recut=Recutting(recut, join, respace),
     looks_like=lambda head: re.search(r"^1(-\d+)?(\t[^\t\n]+){9}$", head, re.M) is not None,
 )
 
 
-ID, FORM, MISC = 0, 1, 9
+ID, FORM, DEPS, MISC = 0, 1, 8, 9

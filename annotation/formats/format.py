@@ -5,7 +5,7 @@ A new format is a new file beside this one that holds a ``Format``, and nothing 
 
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,6 +17,7 @@ from annotation.formats.records import (
     ExportRecord,
     Extra,
     FormatError,
+    Offsets,
     Placement,
     Problem,
     ReadOptions,
@@ -41,6 +42,15 @@ Item = SentenceRecord | Problem
 
 
 @dataclass(frozen=True)
+class Recutting:
+    """How what a format keeps with a sentence follows corrections of its words and borders."""
+
+    recut: Callable[[Extra, Sequence[int | None], int], Extra]  # numbers from 1 now, words now
+    join: Callable[[Extra, Extra, int, int], Extra]  # of two sentences with so many words
+    respace: Callable[[Extra, str, Offsets], Extra]  # spaces and ranges as the text has them
+
+
+@dataclass(frozen=True)
 class Format:
     """A file format.
 
@@ -62,6 +72,7 @@ class Format:
     keeps_keys: bool = True  # what a file of this format tells about a sentence besides answers
     keeps_documents: bool = True
     keeps_text: bool = True  # else the tokens are joined by spaces
+    recut: Recutting | None = None  # None: nothing that it keeps depends on the words
     media_type: str = "text/plain; charset=utf-8"
     is_heavy: bool = False  # its library takes long to load: written in a process of its own
     position: int = 1_000  # in lists; of the formats that a file may be in, the last one is taken

@@ -17,7 +17,15 @@ from annotation.models.access import (
     WorkGroup,
     WorkGroupMember,
 )
-from annotation.models.project import Corpus, Label, LogEntry, Project, Sentence, Task
+from annotation.models.project import (
+    Corpus,
+    Label,
+    LogEntry,
+    Project,
+    Sentence,
+    SentenceVersion,
+    Task,
+)
 from annotation.models.queue import (
     Annotation,
     AnnotationVersion,
@@ -64,6 +72,7 @@ __all__ = [
     "Round",
     "SecondStep",
     "Sentence",
+    "SentenceVersion",
     "SignInAttempt",
     "SignInLink",
     "Submission",

@@ -269,7 +269,7 @@ class Corpus(models.Model):
 
 
 class Sentence(models.Model):
-    """Tokens, text and code-point offsets; never changed after import.
+    """Tokens, text and code-point offsets; changed by corrections alone, see `SentenceVersion`.
 
     A document that is answered as a whole is a row as well, behind the sentences of its corpus: it
     has their words, and everything that asks, learns and counts takes it as one long sentence.
@@ -314,3 +314,27 @@ class Sentence(models.Model):
     def title(self) -> str:
         """What people call it beside its text."""
         return f"document {self.document}" if self.is_document else f"sentence {self.position + 1}"
+
+
+class SentenceVersion(models.Model):
+    """A sentence as it was before its words or borders were corrected, with its answers then.
+
+    ``answers`` are rows [model, task id, person id or null, value]; a sentence that was joined to
+    another is kept here too.
+    """
+
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="versions")
+    key = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    tokens = models.JSONField()
+    offsets = models.JSONField()
+    extra = models.JSONField(default=dict, blank=True)
+    answers = models.JSONField(default=list, blank=True)
+    change = models.CharField(max_length=300)  # what was done to it, in words
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]

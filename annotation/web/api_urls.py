@@ -85,6 +85,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/corpora/", corpora.CorporaView.as_view()),
     path("projects/<key:project_id>/corpora/<key:corpus_id>/", corpora.CorpusView.as_view()),
     path("projects/<key:project_id>/sentences/", corpora.SentencesView.as_view()),
+    path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/words/",
+        corpora.WordsView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/borders/",
+        corpora.BordersView.as_view(),
+    ),
     path("projects/<key:project_id>/export/", corpora.ExportView.as_view()),
     path("projects/<key:project_id>/members/", accounts.MembersView.as_view()),
     path("projects/<key:project_id>/members/<key:membership_id>/", accounts.MemberView.as_view()),

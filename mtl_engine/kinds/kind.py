@@ -119,6 +119,11 @@ class TaskSpec:
         return cls(**{**values, **lists})
 
 
+def _pairs(row: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the (start, end) pairs of an item that ends with its label."""
+    return [(row[i], row[i + 1]) for i in range(0, len(row) - 1, 2)]
+
+
 def _default(of: Any) -> Any:
     return of.default_factory() if callable(of.default_factory) else of.default
 
@@ -145,6 +150,42 @@ class Judgement:
     metrics: Mapping[str, float]
     main: float  # the metric that early stopping and curves use
     accuracy: np.ndarray  # (n,) of each sentence, in [0, 1]
+
+
+@dataclass(frozen=True)
+class Recut:
+    """Words of a sentence that were cut anew: ``old[start:end]`` became ``n_new`` other words."""
+
+    start: int
+    end: int
+    n_new: int
+    old: Sequence[str]
+    new: Sequence[str]
+
+    @property
+    def shift(self) -> int:
+        """How far the words behind have moved."""
+        return self.n_new - (self.end - self.start)
+
+    def place(self, word: int) -> int | None:
+        """Return where a word is now, None where it was cut anew."""
+        if word < self.start:
+            return word
+        return word + self.shift if word >= self.end else None
+
+    def entries(self, values: Sequence[Any], filling: Sequence[Any]) -> list[Any]:
+        """Return one value per word, with others for the words that are new."""
+        return [*values[: self.start], *filling, *values[self.end :]]
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the span of the same words; one that had a part of them has all; None = gone."""
+        if end <= self.start:
+            return start, end
+        if start >= self.end:
+            return start + self.shift, end + self.shift
+        first = min(start, self.start)
+        last = end + self.shift if end >= self.end else self.start + self.n_new
+        return (first, last) if first < last else None
 
 
 class Kind(ABC):
@@ -385,6 +426,53 @@ class Kind(ABC):
     def clustering(self) -> Clustering:
         """Return how its units are counted by expected-error coverage."""
         return Clustering("sentences", 2.0) if self.unit == "sentence" else Clustering("words", 5.0)
+
+    # when words or borders of sentences are corrected
+
+    def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
+        """Return an answer for the words as they are now, None where it must be given anew.
+
+        Items with places, as spans and links, are where the same words are; what lost them is gone.
+        """
+        if self.labels_on == "sentence":
+            return answer
+        if not self._has_places:
+            return None
+        moved = []
+        for row in answer:
+            places = [change.span(*pair) for pair in _pairs(row)]
+            if all(places) and len(set(places)) == len(places):
+                moved.append([*(edge for place in places for edge in place or ()), row[-1]])
+        return self.canonical(moved)
+
+    def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer | None, Answer | None]:
+        """Return the answers to the words before and from a word on, None = to be given anew.
+
+        A span across the border makes both halves new; a link across it is gone.
+        """
+        if not self._has_places or self.labels_on == "sentence":
+            return None, None
+        edges = [row[:-1] for row in answer]
+        crosses = [min(row) < at < max(row) for row in edges]
+        if self.marks_spans and any(crosses):
+            return None, None
+        before = [row for row in answer if max(row[:-1]) <= at]
+        behind = [[*(e - at for e in row[:-1]), row[-1]] for row in answer if min(row[:-1]) >= at]
+        return before, behind
+
+    def join(self, task: TaskSpec, first: Answer, second: Answer, n_first: int) -> Answer | None:
+        """Return the answer to two sentences that became one, None = to be given anew."""
+        if self.labels_on == "sentence":
+            return first if first == second else None
+        if not self._has_places:
+            return None
+        moved = [[*(edge + n_first for edge in row[:-1]), row[-1]] for row in second]
+        return self.canonical([*first, *moved])
+
+    @property
+    def _has_places(self) -> bool:
+        """Whether items are rows of starts and ends, and a label."""
+        return self.unit == "item" and self.has_rows
 
     # how it is learned
 

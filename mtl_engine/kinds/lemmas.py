@@ -14,7 +14,7 @@ from typing import Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import size_of
-from mtl_engine.kinds.kind import KINDS, Answer, ParentSpans, TaskSpec
+from mtl_engine.kinds.kind import KINDS, Answer, ParentSpans, Recut, TaskSpec
 from mtl_engine.kinds.tags import TagsKind
 
 LONGEST = 200  # characters of a lemma
@@ -23,6 +23,8 @@ CASES: Mapping[str, Callable[[str], str]] = {
     "keep": str,
     "title": lambda form: form[:1].upper() + form[1:].lower(),
 }
+
+AS_LOWER = '["lower", 0, "", 0, ""]'  # the script of a word in lower case
 
 
 class LemmasKind(TagsKind):
@@ -69,6 +71,18 @@ class LemmasKind(TagsKind):
 
     def without_labels(self, answer: Answer, labels: Any) -> Answer | None:
         return answer
+
+    def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
+        """Return lemmas in which new words have their own where the old ones had."""
+        old, known = change.old[change.start : change.end], answer[change.start : change.end]
+        new = change.new[change.start : change.start + change.n_new]
+        if all(script_of(*pair) == AS_LOWER for pair in zip(old, known, strict=True)) and old:
+            return change.entries(answer, [word.lower() for word in new])
+        if list(old) == list(known) and old:
+            return change.entries(answer, new)
+        if len(new) == 1 and old:
+            return change.entries(answer, [(" " if " " in new[0] else "").join(known)])
+        return None if new else change.entries(answer, [])
 
     def pipeline(self, task: TaskSpec, tasks: Sequence[TaskSpec]) -> None:
         """Return nothing: the scripts that a head says are no labels."""

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import are_labels, covered_text, is_row, label_problems
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, ParentSpans, TaskSpec, majority
+from mtl_engine.kinds.kind import (
+    KINDS,
+    Answer,
+    Item,
+    Kind,
+    ParentSpans,
+    TaskSpec,
+    majority,
+)
 from mtl_engine.metrics.accuracy import accuracy
 from mtl_engine.metrics.chunks import write_tags
 from mtl_engine.metrics.spans import span_answer_f1

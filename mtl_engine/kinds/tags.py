@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import are_labels, label_problems, size_of
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, ParentSpans, TaskSpec, plurality
+from mtl_engine.kinds.kind import (
+    KINDS,
+    Answer,
+    Item,
+    Kind,
+    ParentSpans,
+    Recut,
+    TaskSpec,
+    plurality,
+)
 from mtl_engine.metrics.accuracy import accuracy
 
 if TYPE_CHECKING:
@@ -87,6 +96,19 @@ class TagsKind(Kind):
     def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
         """Return each token's label by most weight."""
         return [plurality(labels, weights) for labels in zip(*answers, strict=True)]
+
+    def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
+        """Return tags in which new words have the tag of those that they were made of."""
+        known = answer[change.start : change.end]
+        if change.n_new and not known:
+            return None
+        return change.entries(answer, known[:1] * change.n_new)
+
+    def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer, Answer]:
+        return answer[:at], answer[at:]
+
+    def join(self, task: TaskSpec, first: Answer, second: Answer, n_first: int) -> Answer:
+        return [*first, *second]
 
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         return list(answer)

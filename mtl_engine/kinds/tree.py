@@ -14,6 +14,7 @@ from mtl_engine.kinds.kind import (
     Item,
     Kind,
     ParentSpans,
+    Recut,
     TaskSpec,
     plurality,
 )
@@ -131,6 +132,62 @@ class TreeKind(Kind):
             merged.append([head, plurality(labels, [weights[i] for i in having])])
         return merged
 
+    def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
+        """Return the tree with words re-attached; arcs of new words are labelled dep, if it may be.
+
+        Several words that become one have the head of the highest of them; what hung on a word that
+        is gone hangs on its head.
+        """
+        inside = range(change.start, change.end)
+        loose = _loose_label(task)
+        if change.n_new > 1 and loose is None:
+            return None
+        if not inside and not change.n_new:
+            return answer
+        if not inside:  # a word comes in: it hangs on the one before it
+            return self._with_new_word(task, answer, change)
+        heads = [head - 1 for head, _ in answer]  # -1 = ROOT
+        top = min(inside, key=lambda word: _depth(heads, word))
+
+        def place(head: int) -> int:
+            while head in inside and not change.n_new:
+                head = heads[head]
+            if head in inside:
+                return change.start + 1
+            return 0 if head < 0 else (change.place(head) or 0) + 1
+
+        kept = [[place(head), label] for head, (_, label) in zip(heads, answer, strict=True)]
+        first = [[place(heads[top]), answer[top][1]]] if change.n_new else []
+        rest = [[change.start + 1, loose] for _ in range(change.n_new - 1)]
+        root_label = next(label for head, label in answer if head == 0)
+        return _with_one_root(task, change.entries(kept, [*first, *rest]), root_label=root_label)
+
+    def _with_new_word(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
+        label = _loose_label(task)
+        if label is None or change.n_new != 1:
+            return None
+        kept = [[h + (h > change.start), arc_label] for h, arc_label in answer]
+        beside = change.start if change.start else 2  # the word before it, from 1, else behind
+        return change.entries(kept, [[beside, label]])
+
+    def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer | None, Answer | None]:
+        """Return two trees; words whose head went away hang on the first of them."""
+        parts = []
+        root_label = next(label for head, label in answer if head == 0)
+        for start, end in ((0, at), (at, len(answer))):
+            arcs = [
+                [head - start if start < head <= end else 0, label]
+                for head, label in answer[start:end]
+            ]
+            parts.append(_with_one_root(task, arcs, root_label=root_label))
+        return parts[0], parts[1]
+
+    def join(self, task: TaskSpec, first: Answer, second: Answer, n_first: int) -> Answer | None:
+        """Return one tree; the second root hangs on the first one, labelled parataxis or dep."""
+        moved = [[head + n_first if head else 0, label] for head, label in second]
+        arcs = [*first, *moved]
+        return _with_one_root(task, arcs, labels=("parataxis", *LOOSE))
+
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         return [f"{head}:{label}" for head, label in answer]
 
@@ -171,6 +228,42 @@ class TreeKind(Kind):
 
 
 KINDS.register(TreeKind())
+
+LOOSE = ("dep",)  # of an arc that nobody has judged, as Universal Dependencies call it
+
+
+def _depth(heads: Sequence[int], word: int) -> int:
+    """Return how many arcs a word is away from ROOT, which is -1."""
+    n = 0
+    while word >= 0 and n <= len(heads):
+        word, n = heads[word], n + 1
+    return n
+
+
+def _loose_label(task: TaskSpec, labels: Sequence[str] = LOOSE) -> str | None:
+    """Return the first of some labels that the task knows or may learn."""
+    return next((one for one in labels if task.is_open or one in task.label_set), None)
+
+
+def _with_one_root(
+    task: TaskSpec,
+    arcs: list[list[Any]],
+    *,
+    root_label: str | None = None,
+    labels: Sequence[str] = LOOSE,
+) -> list[list[Any]] | None:
+    """Return a tree whose first root is the only one; the others hang on it, loosely labelled."""
+    roots = [i for i, (head, _) in enumerate(arcs) if head == 0]
+    loose = _loose_label(task, labels)
+    if not roots or (len(roots) > 1 and loose is None):
+        return None
+    first, *others = roots
+    tree = [list(arc) for arc in arcs]
+    if root_label is not None:
+        tree[first] = [0, root_label]
+    for other in others:
+        tree[other] = [first + 1, loose]
+    return tree
 
 
 def shape_problems(heads: Sequence[int], tokens: Sequence[str]) -> list[Problem]:

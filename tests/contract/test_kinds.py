@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.kinds import KINDS, Kind, TaskSpec
+from mtl_engine.kinds import KINDS, Kind, Recut, TaskSpec
 from tests.contract.kind_samples import LABELS, SAMPLES
 from tests.mtl_engine.states import head_for, states_of
 
@@ -248,6 +249,46 @@ def test_an_answer_agrees_with_itself_wholly_by_every_measure(name):
         assert all(row.right == row.gold == row.predicted for row in table.values())
 
     check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_answer_follows_words_and_borders_or_is_given_anew(name):
+    task = SAMPLES[name].task
+    if name == "tree":
+        task = replace(task, labels=(*task.labels, "dep"))
+
+    @promised
+    @given(cases(name), st.data())
+    def check(case, data):
+        m, (answer,), spans = case
+        kind, words = KINDS[name], tokens(m)
+        start = data.draw(st.integers(0, m))
+        end = data.draw(st.integers(start, m))
+        n_new = data.draw(st.integers(0 if end - start < m else 1, 3))
+        new = [*words[:start], *("n" * (i + 1) for i in range(n_new)), *words[end:]]
+        change = Recut(start, end, n_new, words, new)
+        moved = kind.recut(task, answer, change)
+        parents = spans and [[*place, x] for a, b, x in spans if (place := change.span(a, b))]
+        assert moved is None or not _flat_problems(task, moved, new, parents)
+        if start == end and not n_new:
+            assert kind.canonical(moved) == kind.canonical(answer)
+        at = data.draw(st.integers(0, m))
+        if 0 < at < m:
+            before, behind = kind.cut(task, answer, at)
+            whole = SAMPLES[name].parent_spans
+            assert before is None or not task.check(before, words[:at], whole(at))
+            assert behind is None or not task.check(behind, words[at:], whole(m - at))
+        joined = kind.join(task, answer, answer, m)
+        doubled = SAMPLES[name].parent_spans(2 * m)
+        assert joined is None or not task.check(joined, [*words, *words], doubled)
+
+    check()
+
+
+def _flat_problems(task, answer, words, parents):
+    """Return the problems but that spans met where words became one: these are given anew."""
+    found = task.check(answer, words, parents)
+    return [p for p in found if "overlap" not in p.message and "twice" not in p.message]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -95,6 +95,8 @@ POST   projects/{project_id}/flags/{flag_id}/reopen/      401      404       403
 GET    projects/{project_id}/skipped/                     401      404       403     200   200   200
 GET    projects/{project_id}/reviews/                     401      404       403     200   200   200
 POST   projects/{project_id}/answers/{answer_id}/         401      404       403     201   201   201
+POST   projects/{project_id}/sentences/{sentence_id}/words/    401 404 403 400 400 400
+POST   projects/{project_id}/sentences/{sentence_id}/borders/  401 404 403 400 400 400
 PUT    projects/{project_id}/sentences/{sentence_id}/pool/     401 404 403 200 200 200
 GET    projects/{project_id}/sentences/{sentence_id}/history/  401 404 403 200 200 200
 GET    projects/{project_id}/agreement/                   401      404       403     200   200   200

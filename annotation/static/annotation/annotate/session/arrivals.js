@@ -52,7 +52,7 @@ export function showAhead(session) {
 export function openLease(session, lease) {
   const state = openState(session.project, lease);
   const draft = isDraftOf(state, lease.draft) ? lease.draft : null;
-  const local = session.journal.read(lease.ask.id);
+  const local = journalOf(session, state);
   session.lease = lease;
   session.drafts.attach(lease, lease.draft_version);
   restore(session, state, lease.draft_version, draft);
@@ -106,14 +106,15 @@ function showHints(session) {
 }
 
 function isShownAhead(session, lease) {
-  const hasMore = lease.context || lease.draft || Object.keys(lease.answers).length;
+  const isSame = wordsOf(session.state?.sentence) === wordsOf(lease.sentence); // else corrected
+  const hasMore = !isSame || lease.context || lease.draft || Object.keys(lease.answers).length;
   return session.phase === PHASE.ahead && session.askId === lease.ask.id && !hasMore;
 }
 
 /** Bring back the journal of an ask where it is newer than the draft, else start a new one. */
 function restore(session, state, version, draft = null) {
   const ask = state.ask.id;
-  const local = session.journal.read(ask);
+  const local = journalOf(session, state);
   if (local && local.known >= version) {
     session.records = local.records;
     session.state = restoreState(state, local.doc, actionsOf(local));
@@ -122,10 +123,20 @@ function restore(session, state, version, draft = null) {
   }
   const doc = draft?.doc ?? documentOf(state);
   const seconds = draft?.seconds ?? 0;
-  session.journal.start(ask, { doc, known: version, seconds });
+  session.journal.start(ask, { doc, known: version, seconds, words: wordsOf(state.sentence) });
   session.records = [];
   session.state = restoreState(state, doc, []);
   session.clock.reset(seconds);
+}
+
+/** The journal of an ask, unless its words were corrected since. */
+function journalOf(session, { ask, sentence }) {
+  const local = session.journal.read(ask.id);
+  return (local?.words ?? wordsOf(sentence)) === wordsOf(sentence) ? local : null;
+}
+
+function wordsOf(sentence) {
+  return sentence?.tokens.join("\n") ?? "";
 }
 
 function actionsOf({ records }) {

@@ -27,10 +27,10 @@ export class Journal {
     }
   }
 
-  /** Start a journal from a document; what was there is replaced. */
-  start(ask, { doc, known, seconds }) {
+  /** Start a journal from a document; what was there is replaced. words: of the sentence, as one text. */
+  start(ask, { doc, known, seconds, words }) {
     this.drop(ask);
-    this.#set(`${ask}`, { doc, known, seconds, begun: Date.now() });
+    this.#set(`${ask}`, { doc, known, seconds, words, begun: Date.now() });
   }
 
   /** Write one action; n is its number in the journal. */

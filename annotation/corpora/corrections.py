@@ -1,0 +1,693 @@
+"""Words and borders of sentences corrected; answers follow where they can.
+
+What was there before is kept as a version of the sentence. Answers that cannot follow are taken
+away and asked again. Nothing is changed under somebody's hands, or while a round reads the words.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Max
+
+from annotation.accounts.log import record
+from annotation.bridge import tasks_by_name
+from annotation.errors import Conflict, InvalidInput, Problem
+from annotation.formats.format import find_formats
+from annotation.models import (
+    Annotation,
+    AnnotationVersion,
+    Ask,
+    Corpus,
+    Gold,
+    GoldVersion,
+    Lease,
+    Project,
+    Queue,
+    Round,
+    Sentence,
+    SentenceVersion,
+    Submission,
+    Suggestion,
+)
+from annotation.projects.documents import FIRST_POSITION, forget_words
+from annotation.queue.leases import new_token, return_expired_leases
+from annotation.queue.skips import open_again
+from annotation.web.security import unstorable
+from mtl_engine.kinds import KINDS, Answer, Recut, TaskSpec
+
+FAR = 500_000_000  # where rows wait while the places of a corpus move
+BEFORE = 1_000  # added to the numbers of submissions that answered other words
+LONGEST_WORD = 200
+MOST_WORDS = 20  # that some words may become
+# tables with answers: model, path to the sentence and to the task
+TABLES: tuple[tuple[Any, str, str], ...] = (
+    (Annotation, "sentence", "task"),
+    (AnnotationVersion, "annotation__sentence", "annotation__task"),
+    (Gold, "sentence", "task"),
+    (GoldVersion, "gold__sentence", "gold__task"),
+)
+WORD_FREE = ("fields", "text", "comments")  # of what formats keep, all that knows no words
+
+
+@dataclass
+class Correction:
+    """What a correction did."""
+
+    sentence: Sentence
+    other: Sentence | None = None  # the second half of one that was cut
+    carried: set[str] = field(default_factory=set)  # tasks whose answers followed
+    to_redo: set[str] = field(default_factory=set)  # tasks whose answers are asked again
+
+    @property
+    def words(self) -> str:
+        """What became of the answers, to read."""
+        if not self.carried and not self.to_redo:
+            return "Nobody had answered it."
+        parts = []
+        if self.carried:
+            parts.append(f"Answers followed: {', '.join(sorted(self.carried))}.")
+        if self.to_redo:
+            parts.append(f"To be answered again: {', '.join(sorted(self.to_redo))}.")
+        return " ".join(parts)
+
+
+@transaction.atomic
+def correct_words(
+    *,
+    sentence: Sentence,
+    start: int,
+    end: int,
+    forms: Sequence[str],
+    is_multiword: bool = False,
+    seen: Sequence[str] | None = None,
+    actor: Any,
+    now: datetime,
+) -> Correction:
+    """Put other words in the place of words [start, end) of a sentence, which may be none.
+
+    Words that spell the same text are cut anew and the text stays; others change the text, unless
+    they are the syntactic words of one multi-word token. ``seen`` are the words as whoever corrects
+    them knew them.
+    """
+    locked = _lock([sentence], seen, now)
+    (sentence,) = locked
+    forms = list(forms)
+    _check_words(sentence, start, end, forms)
+    text, offsets = _lay_words(sentence, start, end, forms, is_multiword)
+    tokens = [*sentence.tokens[:start], *forms, *sentence.tokens[end:]]
+    change = Recut(start, end, len(forms), sentence.tokens, tokens)
+    before = " ".join(sentence.tokens[start:end]) or "nothing"
+    after = " ".join(forms) or "nothing"
+    _keep_version(sentence, sentence, f"{before} became {after}", actor, now)
+    tasks = tasks_by_name(sentence.project_id)
+    done = Correction(sentence)
+    _carry(
+        sentence,
+        tasks,
+        lambda task, value: KINDS[task.kind].recut(task, value, change),
+        tokens,
+        done,
+    )
+    numbers = [_number_now(word, change) for word in range(len(sentence.tokens))]
+    layers = _layer_changes(lambda task, value: KINDS[task.kind].recut(task, value, change))
+    sentence.extra = _recut_extra(sentence.extra, numbers, len(tokens), layers)
+    _set_words(sentence, text, tokens, offsets)
+    _finish([sentence], done)
+    record(
+        "sentence.words_corrected",
+        project=sentence.project,
+        actor=actor,
+        sentence=sentence.pk,
+        start=start,
+        n_before=end - start,
+        n_after=len(forms),
+        to_redo=sorted(done.to_redo),
+    )
+    return done
+
+
+@transaction.atomic
+def cut_sentence(
+    *,
+    sentence: Sentence,
+    at: int,
+    seen: Sequence[str] | None = None,
+    actor: Any,
+    now: datetime,
+) -> Correction:
+    """Make two sentences of one; the second begins with word ``at``, counted from 0."""
+    (sentence,) = _lock([sentence], seen, now)
+    m = len(sentence.tokens)
+    if not 0 < at < m:
+        message = f"A sentence of {m} words is cut before word 2 to {m}, not before {at + 1}."
+        raise InvalidInput([Problem("at", message)])
+    if sentence.offsets[at] == sentence.offsets[at - 1]:
+        message = f"'{sentence.tokens[at]}' is inside a multi-word token; cut before or behind it."
+        raise InvalidInput([Problem("at", message)])
+    begins = sentence.offsets[at][0]
+    change = f"cut before {sentence.tokens[at]}"
+    _keep_version(sentence, sentence, change, actor, now)
+    _make_room(sentence)
+    other = Sentence(
+        project_id=sentence.project_id,
+        corpus_id=sentence.corpus_id,
+        position=sentence.position + 1,
+        key=_new_key(sentence),
+        document=sentence.document,
+        is_test=sentence.is_test,
+        left_out=sentence.left_out,
+        tokens=sentence.tokens[at:],
+        text=sentence.text[begins:],
+        offsets=[[a - begins, b - begins] for a, b in sentence.offsets[at:]],
+        n_tokens=m - at,
+    )
+    right = [None if word < at else word - at + 1 for word in range(m)]
+    layers = _layer_changes(lambda task, value: KINDS[task.kind].cut(task, value, at)[1])
+    other.extra = _recut_extra(sentence.extra, right, m - at, layers, is_new=True)
+    other.save()
+    Corpus.objects.filter(pk=sentence.corpus_id).update(n_sentences=F("n_sentences") + 1)
+    tasks = tasks_by_name(sentence.project_id)
+    done = Correction(sentence, other)
+    _copy_halves(sentence, other, tasks, at, done)
+    left = [word + 1 if word < at else None for word in range(m)]
+    layers = _layer_changes(lambda task, value: KINDS[task.kind].cut(task, value, at)[0])
+    sentence.extra = _recut_extra(sentence.extra, left, at, layers)
+    text = sentence.text[:begins].rstrip()
+    _set_words(sentence, text, sentence.tokens[:at], sentence.offsets[:at])
+    _ask_for_other(sentence, other, done.to_redo)
+    _finish([sentence, other], done)
+    record(
+        "sentence.cut",
+        project=sentence.project,
+        actor=actor,
+        sentence=sentence.pk,
+        other=other.pk,
+        to_redo=sorted(done.to_redo),
+    )
+    return done
+
+
+@transaction.atomic
+def join_next(
+    *, sentence: Sentence, seen: Sequence[str] | None = None, actor: Any, now: datetime
+) -> Correction:
+    """Make one sentence of this one and the next of its document; the next one's row is gone."""
+    second = (
+        sentence.corpus.sentences.filter(position__gt=sentence.position, is_document=False)
+        .order_by("position")
+        .first()
+    )
+    if second is None or second.document != sentence.document:
+        raise Conflict("There is no next sentence in this document to join with.")
+    if second.is_test != sentence.is_test:
+        raise Conflict("One of the two sentences is in the test slice, the other is not.")
+    sentence, second = _lock([sentence, second], seen, now)
+    m = len(sentence.tokens)
+    gap = "" if _is_glued(sentence) else " "
+    shift = len(sentence.text) + len(gap)
+    tokens = [*sentence.tokens, *second.tokens]
+    offsets = [*sentence.offsets, *([a + shift, b + shift] for a, b in second.offsets)]
+    change = f"joined with sentence {second.position + 1}"
+    _keep_version(sentence, sentence, change, actor, now)
+    _keep_version(second, sentence, f"was the sentence behind, {change}", actor, now)
+    tasks = tasks_by_name(sentence.project_id)
+    done = Correction(sentence)
+    _join_answers(sentence, second, tasks, tokens, done)
+    sentence.extra = _join_extra(sentence, second)
+    gone = second.pk
+    for ask in Ask.objects.filter(sentence=second):
+        Queue.objects.filter(pk=ask.queue_id).update(n_asks=F("n_asks") - 1)
+    second.delete()
+    Corpus.objects.filter(pk=sentence.corpus_id).update(n_sentences=F("n_sentences") - 1)
+    _set_words(sentence, sentence.text + gap + second.text, tokens, offsets)
+    _finish([sentence], done)
+    record(
+        "sentence.joined",
+        project=sentence.project,
+        actor=actor,
+        sentence=sentence.pk,
+        gone=gone,
+        n_words=m,
+        to_redo=sorted(done.to_redo),
+    )
+    return done
+
+
+# what may not be
+
+
+def _lock(
+    sentences: Sequence[Sentence], seen: Sequence[str] | None, now: datetime
+) -> list[Sentence]:
+    """Return sentences that nobody else changes now; refuse what is in use or has changed."""
+    project = Project.objects.select_for_update().get(pk=sentences[0].project_id)
+    running = project.rounds.filter(state__in=Round.RUNNING).first()
+    if running is not None:
+        raise Conflict(
+            f"Round {running.number} is {running.state} and reads these words. Wait for it or "
+            "cancel it."
+        )
+    return_expired_leases(project_id=project.pk, now=now)
+    ids = [sentence.pk for sentence in sentences]
+    held = Lease.objects.filter(ask__sentence__in=ids, state__in=Lease.IN_HAND)
+    until = held.aggregate(last=Max("expires_at"))["last"]
+    if until is not None:
+        raise Conflict(
+            f"Somebody has this sentence open, until {until:%H:%M} UTC unless they go on. Wait "
+            "until it is submitted or given back, or pause the project."
+        )
+    found = Sentence.objects.select_for_update().select_related("project", "corpus").in_bulk(ids)
+    if len(found) < len(ids):
+        raise Conflict("One of the sentences was deleted meanwhile. Look at the data again.")
+    locked = [found[i] for i in ids]
+    if seen is not None and list(seen) != locked[0].tokens:
+        raise Conflict("The words were corrected meanwhile. Look at the sentence again.")
+    if any(sentence.is_document for sentence in locked):
+        raise Conflict("This is a whole document: correct the words of its sentences.")
+    return locked
+
+
+def _check_words(sentence: Sentence, start: int, end: int, forms: Sequence[str]) -> None:
+    m = len(sentence.tokens)
+    problems = []
+    if not 0 <= start <= end <= m:
+        message = f"Words {start} to {end} are not among the {m} of the sentence, counted from 0."
+        problems.append(Problem("start", message))
+    elif start == end and not forms:
+        problems.append(Problem("forms", "Choose words to change, or write words to insert."))
+    elif end - start == m and not forms:
+        message = "A sentence keeps at least one word; delete the sentence instead."
+        problems.append(Problem("forms", message))
+    if len(forms) > MOST_WORDS:
+        problems.append(Problem("forms", f"{len(forms)} words, at most {MOST_WORDS} at once."))
+    for i, form in enumerate(forms):
+        fault = unstorable(form)
+        if not form.strip() or form != form.strip() or any(sign in form for sign in "\t\n\r"):
+            fault = "is no word: no space at its ends, no tab, no line break"
+        elif len(form) > LONGEST_WORD:
+            fault = f"has {len(form)} characters, at most {LONGEST_WORD} are allowed"
+        if fault:
+            problems.append(Problem(f"forms.{i}", f"{form[:40]!r} {fault}."))
+    if problems:
+        raise InvalidInput(problems)
+
+
+# the words
+
+
+def _lay_words(
+    sentence: Sentence, start: int, end: int, forms: Sequence[str], is_multiword: bool
+) -> tuple[str, list[list[int]]]:
+    """Return the text and where its words lie, with new words in the place of some."""
+    text, old = sentence.text, [list(pair) for pair in sentence.offsets]
+    around = _shared(old, start, end)
+    if around is not None:  # some words of one multi-word token: all lie where it lies
+        return text, [*old[:start], *([*around] for _ in forms), *old[end:]]
+    for edge in (start, end):
+        if 0 < edge < len(old) and old[edge - 1] == old[edge]:
+            message = "Some of these words are a multi-word token together: take all of them."
+            raise InvalidInput([Problem("start", message)])
+    if start < end:
+        first, last = old[start][0], old[end - 1][1]
+    else:
+        first = last = old[start - 1][1] if start else 0
+    surface = text[first:last]
+    if is_multiword and surface and forms:
+        return text, [*old[:start], *([first, last] for _ in forms), *old[end:]]
+    found = _locate(forms, surface)
+    if found is not None and (forms or not surface):
+        places = [[first + a, first + b] for a, b in found]
+        return text, [*old[:start], *places, *old[end:]]
+    return _rewrite(text, old, (start, end), (first, last), forms)
+
+
+def _rewrite(
+    text: str,
+    old: list[list[int]],
+    words: tuple[int, int],
+    place: tuple[int, int],
+    forms: Sequence[str],
+) -> tuple[str, list[list[int]]]:
+    """Return the text with other words written into it, and where all words lie then."""
+    (start, end), (first, last) = words, place
+    new = " ".join(forms)
+    if not new:  # one of the spaces around it goes along
+        if first and text[first - 1 : first] == " ":
+            first -= 1
+        elif text[last : last + 1] == " ":
+            last += 1
+    elif start == end:
+        new = f" {new}" if start else f"{new} "
+    shift = len(new) - (last - first)
+    at = first + len(new) - len(new.lstrip())
+    places = []
+    for form in forms:
+        places.append([at, at + len(form)])
+        at += len(form) + 1
+    behind = [[a + shift, b + shift] for a, b in old[end:]]
+    return text[:first] + new + text[last:], [*old[:start], *places, *behind]
+
+
+def _shared(offsets: Sequence[list[int]], start: int, end: int) -> list[int] | None:
+    """Return the place of the multi-word token of which only some words are changed."""
+    touched = offsets[max(0, start - (start == end)) : end + (start == end)]
+    if len(touched) < 1 + (start == end) or any(pair != touched[0] for pair in touched):
+        return None
+    size = sum(pair == touched[0] for pair in offsets)
+    return list(touched[0]) if size > max(1, end - start) else None
+
+
+def _locate(forms: Sequence[str], surface: str) -> list[tuple[int, int]] | None:
+    """Return where words lie in a text that has nothing else but spaces, None if they do not."""
+    at, found = 0, []
+    for form in forms:
+        while at < len(surface) and surface[at].isspace():
+            at += 1
+        if not surface.startswith(form, at):
+            return None
+        found.append((at, at + len(form)))
+        at += len(form)
+    return found if not surface[at:].strip() else None
+
+
+def _number_now(word: int, change: Recut) -> int | None:
+    """Return the number of a word, from 1; of words cut anew that of the first of them."""
+    place = change.place(word)
+    if place is None:
+        return change.start + 1 if change.n_new else None
+    return place + 1
+
+
+def _set_words(sentence: Sentence, text: str, tokens: list[str], offsets: list[list[int]]) -> None:
+    sentence.text, sentence.tokens, sentence.offsets = text, tokens, offsets
+    sentence.n_tokens = len(tokens)
+    sentence.extra = _respaced(sentence.extra, text, offsets)
+    sentence.save(update_fields=["text", "tokens", "offsets", "n_tokens", "extra"])
+
+
+def _make_room(sentence: Sentence) -> None:
+    """Move the sentences behind one by one place, in two steps: no place is ever taken twice."""
+    rows = Sentence.objects.filter(corpus=sentence.corpus_id, is_document=False)
+    behind = rows.filter(position__gt=sentence.position, position__lt=FAR)
+    behind.update(position=F("position") + FAR)
+    moved = rows.filter(position__gte=FAR, position__lt=FIRST_POSITION)
+    moved.update(position=F("position") - FAR + 1)
+
+
+def _new_key(sentence: Sentence) -> str:
+    if not sentence.key:
+        return ""
+    taken = set(
+        Sentence.objects.filter(
+            corpus=sentence.corpus_id, key__startswith=f"{sentence.key}-"
+        ).values_list("key", flat=True)
+    )
+    number = 2
+    while f"{sentence.key}-{number}" in taken:
+        number += 1
+    return f"{sentence.key}-{number}"[:200]
+
+
+def _is_glued(sentence: Sentence) -> bool:
+    """Return whether the file says that no space follows the sentence."""
+    misc = sentence.extra.get("conllu", {}).get("misc", "")
+    return "SpaceAfter=No" in misc.rpartition("\t")[2]
+
+
+# what formats keep
+
+LayerChange = Callable[[TaskSpec, Answer], Answer | None]
+
+
+def _layer_changes(change: LayerChange) -> Callable[[str, Mapping[str, Any]], dict[str, Any]]:
+    """Return a function that lets layers which no task has taken follow, or leaves them out."""
+
+    def follow(format: str, layers: Mapping[str, Any]) -> dict[str, Any]:
+        specs = {spec.name: spec for spec in find_formats()[format].layers}
+        moved = {}
+        for name, value in layers.items():
+            if name in specs:
+                task = TaskSpec(name, specs[name].kind, is_open=True)
+                moved[name] = change(task, value)
+        return {name: value for name, value in moved.items() if value is not None}
+
+    return follow
+
+
+def _recut_extra(
+    extra: Mapping[str, Any],
+    numbers: Sequence[int | None],
+    n: int,
+    follow: Callable[[str, Mapping[str, Any]], dict[str, Any]],
+    *,
+    is_new: bool = False,
+) -> dict[str, Any]:
+    """Return what formats keep of the words as they are now; the rest is left out."""
+    found: dict[str, Any] = {}
+    for name, kept in extra.items():
+        how = find_formats()[name].recut if name in find_formats() else None
+        if how is None:
+            moved = {key: value for key, value in kept.items() if key in WORD_FREE}
+        else:
+            moved = how.recut(kept, numbers, n)
+        if is_new:
+            moved.pop("comments", None)
+        layers = follow(name, kept.get("layers", {})) if name in find_formats() else {}
+        found[name] = {**moved, **({"layers": layers} if layers else {})}
+    return found
+
+
+def _respaced(extra: Mapping[str, Any], text: str, offsets: list[list[int]]) -> dict[str, Any]:
+    formats = find_formats()
+    return {
+        name: how.respace(kept, text, offsets)
+        if name in formats and (how := formats[name].recut)
+        else kept
+        for name, kept in extra.items()
+    }
+
+
+def _join_extra(first: Sentence, second: Sentence) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, kept in first.extra.items():
+        other = second.extra.get(name, {})
+        format = find_formats().get(name)
+        if format is None or format.recut is None:
+            found[name] = {key: value for key, value in kept.items() if key in WORD_FREE}
+            continue
+        found[name] = format.recut.join(kept, other, len(first.tokens), len(second.tokens))
+        layers = {}
+        for spec in format.layers:
+            a, b = (one.get("layers", {}).get(spec.name) for one in (kept, other))
+            if a is not None and b is not None:
+                task = TaskSpec(spec.name, spec.kind, is_open=True)
+                layers[spec.name] = KINDS[spec.kind].join(task, a, b, len(first.tokens))
+        layers = {name: value for name, value in layers.items() if value is not None}
+        if layers:
+            found[name]["layers"] = layers
+    return found
+
+
+# the answers
+
+
+def _keep_version(sentence: Sentence, of: Sentence, change: str, actor: Any, now: datetime) -> None:
+    answers: list[list[Any]] = []
+    for model, of_sentence, of_task in TABLES:
+        path = of_task.replace("task", "")
+        person = f"{path}author_id" if "nnotation" in model.__name__ else "decided_by_id"
+        rows = model.objects.filter(**{of_sentence: sentence}).values_list(
+            f"{of_task}_id", person, "value"
+        )
+        answers += [[model.__name__, *row] for row in rows]
+    SentenceVersion.objects.create(
+        sentence=of,
+        key=sentence.key,
+        text=sentence.text,
+        tokens=sentence.tokens,
+        offsets=sentence.offsets,
+        extra=sentence.extra,
+        answers=answers,
+        change=change[:300],
+        actor=actor if actor is not None and actor.pk else None,
+        created_at=now,
+    )
+
+
+def _carry(
+    sentence: Sentence,
+    tasks: Mapping[str, TaskSpec],
+    change: LayerChange,
+    tokens: Sequence[str],
+    done: Correction,
+) -> None:
+    """Let all answers to a sentence follow; those that cannot are taken away."""
+    by_id = {task.id: task for task in tasks.values()}
+    for model, of_sentence, of_task in TABLES:
+        is_current = model in (Annotation, Gold)
+        rows = model.objects.filter(**{of_sentence: sentence})
+        for row in rows.select_related(of_task.partition("__")[0]) if not is_current else rows:
+            owner = row if is_current else getattr(row, of_task.partition("__")[0])
+            task = by_id[owner.task_id]
+            value = _followed(task, row.value, change, tokens)
+            if value is None:
+                if is_current:
+                    done.to_redo.add(task.name)
+                row.delete()
+                continue
+            if is_current:
+                done.carried.add(task.name)
+            if value != row.value:
+                model.objects.filter(pk=row.pk).update(value=value)
+    done.carried -= done.to_redo
+
+
+def _followed(
+    task: TaskSpec, value: Answer, change: LayerChange, tokens: Sequence[str]
+) -> Answer | None:
+    """Return an answer as it is now, None where it is none any more."""
+    moved = change(task, value)
+    if moved is None:
+        return None
+    open_task = replace(task, is_open=True)
+    if task.parent is None and open_task.check(moved, tokens):
+        return None
+    return moved
+
+
+def _copy_halves(
+    sentence: Sentence,
+    other: Sentence,
+    tasks: Mapping[str, TaskSpec],
+    at: int,
+    done: Correction,
+) -> None:
+    """Give the second half its answers, then let the first half's follow."""
+    by_id = {task.id: task for task in tasks.values()}
+    for model in (Annotation, Gold):
+        for row in model._default_manager.filter(sentence=sentence):
+            task = by_id[row.task_id]
+            value = _followed(
+                task, row.value, lambda t, v: KINDS[t.kind].cut(t, v, at)[1], other.tokens
+            )
+            if value is None:
+                done.to_redo.add(task.name)
+                continue
+            row.pk, row.sentence, row.value, row.version = None, other, value, 1
+            row.save(force_insert=True)
+    _carry(
+        sentence,
+        tasks,
+        lambda t, v: KINDS[t.kind].cut(t, v, at)[0],
+        sentence.tokens[:at],
+        done,
+    )
+
+
+def _join_answers(
+    sentence: Sentence,
+    second: Sentence,
+    tasks: Mapping[str, TaskSpec],
+    tokens: Sequence[str],
+    done: Correction,
+) -> None:
+    """Make one answer of each person's two; whoever answered one half alone is asked again."""
+    by_id = {task.id: task for task in tasks.values()}
+    n = len(sentence.tokens)
+    for model in (Annotation, Gold):
+        others = {
+            (row.task_id, getattr(row, "author_id", None)): row
+            for row in model._default_manager.filter(sentence=second)
+        }
+        done.to_redo |= {by_id[task_id].name for task_id, _ in others}
+        for row in model._default_manager.filter(sentence=sentence):
+            task = by_id[row.task_id]
+            other = others.get((row.task_id, getattr(row, "author_id", None)))
+            value = None
+            if other is not None:
+                join = partial(_joined, second=other.value, n_first=n)
+                value = _followed(task, row.value, join, tokens)
+            if value is None:
+                done.to_redo.add(task.name)
+                row.delete()
+                continue
+            row.versions.all().delete()  # they answer the first half; the version kept has them
+            model._default_manager.filter(pk=row.pk).update(value=value)
+            done.carried.add(task.name)
+    done.to_redo -= done.carried
+
+
+def _joined(task: TaskSpec, first: Answer, *, second: Answer, n_first: int) -> Answer | None:
+    return KINDS[task.kind].join(task, first, second, n_first)
+
+
+# the queue
+
+
+def _finish(sentences: Sequence[Sentence], done: Correction) -> None:
+    """Let suggestions go, take drafts out of old hands, ask again, and tell the documents."""
+    ids = [sentence.pk for sentence in sentences]
+    Suggestion.objects.filter(sentence__in=ids).delete()
+    leases = Lease.objects.filter(ask__sentence__in=ids)
+    leases.exclude(state__in=Lease.FINISHED).update(token=new_token(), draft=None, context=None)
+    for sentence in sentences:
+        _ask_again(sentence, done.to_redo)
+    documents = {(s.corpus_id, s.document) for s in sentences if s.document}
+    if documents:
+        forget_words(sentences[0].project, documents)
+
+
+def _ask_again(sentence: Sentence, names: set[str]) -> None:
+    """Open the asks of tasks whose answers are gone; whoever answered may be asked again."""
+    for ask in Ask.objects.filter(sentence=sentence, queue__is_current=True, is_check=False):
+        wanted = [name for name in ask.tasks if name in names]
+        answered = ask.leases.filter(state=Lease.State.SUBMITTED)
+        n = answered.count()
+        if not wanted or not n:
+            continue
+        if ask.n_answers >= ask.overlap:
+            parents = _parents(sentence.project_id, wanted) - set(wanted)
+            ask.given = sorted({*ask.given, *parents})
+            ask.tasks = wanted
+        earlier = Submission.objects.filter(lease__in=answered.values("pk"))
+        earlier.update(number=F("number") + BEFORE)
+        answered.update(state=Lease.State.RETURNED, token=new_token(), draft=None)
+        ask.n_answers = max(0, ask.n_answers - n)
+        ask.is_open = False
+        ask.save(update_fields=["tasks", "given", "n_answers", "is_open"])
+        open_again(Ask.objects.filter(pk=ask.pk))
+
+
+def _parents(project_id: int, names: Sequence[str]) -> set[str]:
+    tasks = tasks_by_name(project_id)
+    return {parent for name in names for parent in tasks[name].parents}
+
+
+def _ask_for_other(sentence: Sentence, other: Sentence, to_redo: set[str]) -> None:
+    """Ask of the second half what is still to be asked of the first, at the end of the queue."""
+    for ask in Ask.objects.filter(sentence=sentence, queue__is_current=True, is_check=False):
+        redone = [name for name in ask.tasks if name in to_redo]
+        is_whole = ask.n_answers >= ask.overlap
+        tasks = redone if is_whole else ask.tasks
+        left = ask.overlap if redone else ask.overlap - ask.n_answers
+        if not tasks or left < 1 or not (ask.is_open or is_whole):
+            continue
+        last = Ask.objects.filter(queue=ask.queue_id).aggregate(last=Max("rank"))["last"]
+        Ask.objects.create(
+            queue_id=ask.queue_id,
+            sentence=other,
+            rank=last + 1,
+            tasks=tasks,
+            given=sorted({*ask.given, *(_parents(sentence.project_id, tasks) - set(tasks))}),
+            overlap=left,
+            is_random=ask.is_random,
+            is_blind=ask.is_blind,
+            group_id=ask.group_id,
+            reason={"why": "Cut off from another sentence."},
+            predicted_seconds=ask.predicted_seconds,
+        )
+        Queue.objects.filter(pk=ask.queue_id).update(n_asks=F("n_asks") + 1)
