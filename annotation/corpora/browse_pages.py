@@ -24,6 +24,7 @@ from annotation.corpora.selectors import (
     answers_on,
     browse_sentences,
     get_sentence,
+    label_tree,
     notes_on,
     place_of_number,
     suggestions_on,
@@ -137,7 +138,7 @@ def data(request: HttpRequest, project_id: int) -> HttpResponse:
         "page": page,
         "rows": _marked(project, page),
         "pages": _pages(request, project, wanted, page),
-        "labels": wanted.task.labels.all() if wanted.task else [],
+        "labels": label_tree(x.name for x in wanted.task.labels.all()) if wanted.task else [],
         "documents": sorted({row.document for row in page.sentences if row.document}),
         "jobs": corpus_jobs_of(project).defer("log", "result")[:N_JOBS],
     }

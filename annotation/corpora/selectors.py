@@ -19,6 +19,7 @@ from django.db.models.functions import Cast, StrIndex
 from annotation.errors import InvalidInput, NotFound, Problem, unknown_name
 from annotation.models import Annotation, Corpus, Gold, Lease, Project, Sentence, Suggestion, Task
 from mtl_engine.kinds import KINDS
+from mtl_engine.kinds.kind import LEVELS
 
 PAGE_SIZE = 50
 SHOWN = (
@@ -308,15 +309,26 @@ def _gold_with_label(task: Task, label: str) -> QuerySet[Gold]:
     """Return the gold of a sentence in which a label stands, found in the stored JSON.
 
     The label is the last item of a row. Both ways to write it are looked for:
-    characters beyond ASCII as they are, and escaped.
+    characters beyond ASCII as they are, and escaped. Where labels have parts, the first ones mean
+    all labels that begin with them: loc also loc.city.
     """
     end = "]" if KINDS[task.kind].has_rows else ""
     written = Cast("value", TextField())
-    return (
-        Gold.objects.filter(sentence=OuterRef("pk"), task=task)
-        .annotate(
-            plain=StrIndex(written, Value(json.dumps(label, ensure_ascii=False) + end)),
-            escaped=StrIndex(written, Value(json.dumps(label) + end)),
-        )
-        .filter(Q(plain__gt=0) | Q(escaped__gt=0))
-    )
+    rows = Gold.objects.filter(sentence=OuterRef("pk"), task=task)
+    found = Q()
+    for is_ascii in (False, True):
+        whole = json.dumps(label, ensure_ascii=is_ascii)
+        for what in (whole + end, f"{whole[:-1]}.", f"{whole[:-1]}:"):
+            name = f"found_{len(found)}"
+            rows = rows.annotate(**{name: StrIndex(written, Value(what))})
+            found |= Q(**{f"{name}__gt": 0})
+    return rows.filter(found)
+
+
+def label_tree(labels: Iterable[str]) -> list[str]:
+    """Return the labels, each behind the parts that it begins with: loc, loc.city, loc.state."""
+    found: dict[str, None] = {}
+    for label in sorted(labels):
+        ends = [match.start() for match in LEVELS.finditer(label)]
+        found |= dict.fromkeys([*(label[:end] for end in ends), label])
+    return list(found)

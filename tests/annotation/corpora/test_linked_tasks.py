@@ -10,6 +10,7 @@ from annotation.adjudication.final import final_answers
 from annotation.bridge import as_example, task_specs
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.selectors import SentenceFilter, browse_sentences, label_tree
 from annotation.errors import InvalidInput
 from annotation.models import Annotation, Gold
 from annotation.projects.selectors import describe_project
@@ -165,3 +166,16 @@ def test_pairs_of_labels_that_no_task_has_are_refused(project):
     ]
     with pytest.raises(InvalidInput, match="Only a relations task has pairs"):
         update_task(task=project.tasks.get(name="facts"), changes={"pairs": {"x": [["a", "b"]]}})
+
+
+def test_the_first_part_of_labels_finds_all_that_begin_with_it(project):
+    _take(project, ROW, {**ROW, "labels": {**LABELS, "facts": [[1, 2, "negated"]]}})
+    facts = project.tasks.get(name="facts")
+
+    def n_found(label):
+        return len(browse_sentences(project, SentenceFilter(task=facts, label=label)).sentences)
+
+    assert [n_found(label) for label in ("negated", "sure.no", "sure", "sur", "sure.yes")] == [
+        *(2, 1, 1, 0, 0)
+    ]
+    assert label_tree(["sure.yes", "a", "sure.no"]) == ["a", "sure", "sure.no", "sure.yes"]
