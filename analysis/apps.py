@@ -17,5 +17,6 @@ class AnalysisConfig(AppConfig):
                 run="analysis.web.services.run_study",
                 page="analysis.web.pages.job_response",
                 lane=RESEARCH,
+                upkeep="analysis.insights.proposals.keep_up",
             )
         )

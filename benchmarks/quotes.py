@@ -95,7 +95,10 @@ def as_markdown(made: list[Hindcast]) -> str:
     lines += [
         "",
         f"Of the {len(bounded)} quotes with an upper end {held} held ({held / len(bounded):.0%}). "
-        "The quotes of one curve are not independent of each other.",
+        "The quotes of one curve are not independent of each other, and the method's constants "
+        "(noise of trainings, spread of the floor, three looks near a target) were chosen on these "
+        "same curves: before, 89 % held and 101 of 179 had no upper end. A quote without an upper "
+        "end is told as 'more than' its lower one.",
     ]
     return "\n".join(lines) + "\n"
 

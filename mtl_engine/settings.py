@@ -61,6 +61,7 @@ class SettingField:
     longest: int = 200  # characters of a text
     n_lines: int = 1  # of a text's box on a page
     is_filled: bool = False  # an empty text is refused
+    problem: Callable[[str], str] | None = None  # what is wrong with a text, nothing = it fits
 
     @property
     def allowed(self) -> str:

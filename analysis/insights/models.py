@@ -31,14 +31,17 @@ class Quote(models.Model):
     """What a target was said to cost, kept to be judged once it is reached."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="quotes")
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="+")
-    target = models.FloatField()
+    task = models.ForeignKey(  # empty: all targets together
+        Task, null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    target = models.FloatField(null=True)
+    targets = models.JSONField(default=dict)  # of all tasks, where they are together
     round_number = models.PositiveIntegerField()  # of the newest model then
     n_labelled = models.PositiveIntegerField()  # sentences with the task's answer then
     spent_hours = models.FloatField()  # of all people until then
-    hours = models.FloatField()  # still to work, as foretold
+    hours = models.FloatField(null=True)  # still to work, as foretold; empty: not in sight
     low = models.FloatField()
-    high = models.FloatField()
+    high = models.FloatField(null=True)  # empty: no upper end could be told
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -1,5 +1,6 @@
 """Pages of the insights: they show what is stored, its age, and a button to compute it again."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -12,11 +13,28 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from analysis.insights.advice import effect_rows, shown_tasks, what_to_do
 from analysis.insights.models import Repair
+from analysis.insights.proposals import apply_proposal
+from analysis.insights.quote import (
+    HELD,
+    WAITS,
+    Wish,
+    as_text,
+    change_words,
+    duration,
+    judged_quotes,
+    keep_quote,
+    make_plan,
+    money,
+    planned_changes,
+    quoted,
+    span,
+    summary,
+)
 from analysis.insights.suspects import answer_of, decide_suspect, open_suspects, repair_counts
 from analysis.insights.working_styles import shown_mixtures, shown_styles
 from annotation.accounts.access import get_project
-from annotation.errors import NotFound, Refused
-from annotation.jobs.insights import get_insight, known_insight, start_insight
+from annotation.errors import InvalidInput, NotFound, Problem, Refused
+from annotation.jobs.insights import get_insight, known_insight, start_insight, stored_result
 from annotation.jobs.services import RESEARCH, alive_workers
 from annotation.models import Project, Role
 from annotation.web.frame import render_in_project
@@ -128,6 +146,194 @@ def _drawn_suspect(row: dict[str, Any]) -> dict[str, Any]:
         "after": " ".join(tokens[end:]),
         "answer": answer.pk if answer else None,
     }
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def quote(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show what the targets will cost; keep it, or make what was changed the plan."""
+    project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    action = request.POST.get("do", "show")
+    wish, problem = Wish(), ""
+    facts = stored_result(project, "quote")
+    found: dict[str, Any] | None = None
+    if facts is not None:
+        try:
+            wish = _read_wish(request, project, facts)
+            found = quoted(project, facts, wish, today=timezone.localdate())
+            if request.method == "POST" and action in ("keep", "plan"):
+                return _store_quote(request, project, found, wish, action)
+        except Refused as refusal:
+            problem = str(refusal)
+            wish = Wish()
+            found = quoted(project, facts, wish, today=timezone.localdate())
+    context = {"problem": problem, **(_quote_context(project, found, wish) if found else {})}
+    status = 400 if problem else 200
+    return render_in_project(
+        request, "analysis/quote.html", project, "quote", context, status=status
+    )
+
+
+def _read_wish(request: HttpRequest, project: Project, facts: Mapping[str, Any]) -> Wish:
+    """Return what differs from the project in a posted form."""
+    if request.method == "GET":
+        return Wish()
+    targets = {}
+    for task in project.tasks.filter(is_hidden=False):
+        text = request.POST.get(f"target-{task.pk}")
+        if text is not None:
+            value = _number(text, f"The target of {task.name}") if text.strip() else None
+            if value != task.target_score:
+                targets[task.name] = value
+    text = request.POST.get("hours", "").strip()
+    hours = _number(text, "The hours a week") if text else None
+    usual = project.weekly_hours or facts["weekly_hours"]
+    if hours is not None and abs(hours - usual) < 0.06:  # as the page has shown it
+        hours = None
+    shown = request.POST.get("deadline")
+    return Wish(
+        targets,
+        None if shown in (None, project.deadline) else shown,
+        hours,
+        tuple(dict.fromkeys(request.POST.getlist("if"))),
+    )
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if value != value or abs(value) == float("inf"):
+        raise InvalidInput([Problem("", f"{what} is '{text[:40]}', which is no number.")])
+    return value
+
+
+def _store_quote(
+    request: HttpRequest, project: Project, found: dict[str, Any], wish: Wish, action: str
+) -> HttpResponse:
+    if action == "keep":
+        kept = keep_quote(project=project, found=found, created_by=request.user, now=timezone.now())
+        what = "quote" if len(kept) == 1 else "quotes"
+        messages.success(request, f"Kept: {len(kept)} {what}, to be judged later.")
+    else:
+        get_project(request.user, project.pk, at_least=Role.OWNER)
+        words = make_plan(project=project, found=found, wish=wish, actor=request.user)
+        messages.success(request, f"The plan is changed: {'; '.join(words)}.")
+    return redirect("quote", project.pk)
+
+
+def _quote_context(project: Project, found: dict[str, Any], wish: Wish) -> dict[str, Any]:
+    keys = dict(project.tasks.values_list("name", "pk"))
+    targets = dict(project.tasks.values_list("name", "target_score"))
+    ends = [row["hours"] for row in found["tasks"] if row["hours"]]
+    scale = _scale(ends)
+    judged = judged_quotes(project)
+    judged_scale = _scale(judged)
+    decided = [row for row in judged if row["verdict"] != WAITS]
+    trained = stored_result(project, "what_ifs") or {}
+    return {
+        "quote": found,
+        "shown": {**_quote_words(project, found), "scale": duration(scale)},
+        "rows": [
+            {
+                **row,
+                "pk": keys[row["task"]],
+                "wished": wish.targets.get(row["task"], targets[row["task"]]),
+                "middle": duration(row["hours"]["middle"]) if row["hours"] else "",
+                "ends": span(row["hours"]) if row["hours"] else "",
+                "bar": _bar(row["hours"], scale) if row["hours"] else None,
+            }
+            for row in found["tasks"]
+        ],
+        "ifs": [
+            {**one, "change": change_words(one), "is_chosen": one["name"] in wish.what_ifs}
+            for one in found["what_ifs"]
+        ],
+        "left": trained.get("left", []),
+        "changes": planned_changes(project, found, wish),
+        "judged": [
+            {
+                **row,
+                "bar": _bar(row, judged_scale),
+                "ends": span(row),
+                "needed_words": duration(row["needed"]) if row["needed"] is not None else "",
+            }
+            for row in judged
+        ],
+        "judged_scale": duration(judged_scale),
+        "n_judged": len(decided),
+        "n_held": sum(row["verdict"] == HELD for row in decided),
+        "text": as_text(found),
+    }
+
+
+def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
+    people = ", ".join(f"{name} {hours:g}" for name, hours in found["people"][:6])
+    weekly = f"with {duration(found['weekly_hours'])} a week" if found["weekly_hours"] else ""
+    shared, sentences = found["shared_hours"], found["sentences"]
+    middle = sentences["middle"]
+    words: dict[str, Any] = {
+        "hours": duration(found["hours"]["middle"]),
+        "span": span(found["hours"]),
+        "sentences": ""
+        if middle is None
+        else f"{middle:,.0f} sentences "
+        f"({span(sentences, 'sentences')}), each read once for all tasks",
+        "money": money(project, found["hours"]),
+        "people": f"{weekly}: {people}" if people and weekly else weekly,
+        "shared": duration(shared) if shared else "",
+        "state": summary(found),
+        "planned": "",
+    }
+    if found["done_on"] and found["done_on"]["middle"]:
+        words["day"] = found["done_on"]["middle"]
+        first, last = found["done_on"]["low"], found["done_on"]["high"]
+        words["days"] = f"{first} to {last}" if last else f"{first} or later"
+    if planned := found.get("planned"):
+        words["planned"] = (
+            f"As planned it would be {duration(planned['hours']['middle'])} "
+            f"({span(planned['hours'])})"
+        )
+        if planned["done_on"] and planned["done_on"]["middle"]:
+            words["planned"] += f", done on {planned['done_on']['middle']}"
+        words["planned"] += "."
+    return words
+
+
+def _scale(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the hours at the right end of a scale: the longest end that is told."""
+    ends = [row.get(key) for row in rows for key in ("low", "middle", "hours", "high", "needed")]
+    return max([end for end in ends if end is not None], default=1.0) or 1.0
+
+
+def _bar(row: Mapping[str, Any], scale: float) -> dict[str, float | None]:
+    """Return where the interval and its points stand on a line from 0 to 100."""
+    low, high = row["low"] or 0.0, row["high"] if row["high"] is not None else scale
+    middle = row["middle"] if "middle" in row else row["hours"]
+    found: dict[str, float | None] = {
+        "low": round(100 * low / scale, 1),
+        "width": round(max(0.5, 100 * (high - low) / scale), 1),
+        "middle": None if middle is None else round(99 * middle / scale, 1),
+    }
+    if row.get("needed") is not None:
+        found["needed"] = round(99 * row["needed"] / scale, 1)
+    return found
+
+
+@login_required
+@require_POST
+def take_proposal(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Make what the last replay proposes the default of new rounds."""
+    project = get_project(request.user, project_id, at_least=Role.OWNER)
+    try:
+        apply_proposal(project=project, actor=request.user)
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "New rounds begin with what was proposed.")
+    return redirect("overview", project.pk)
 
 
 @login_required

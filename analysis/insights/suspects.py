@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import transaction
+from django.db.models import Q
 
 from analysis.insights.models import Repair
 from annotation.adjudication.final import FinalAnswer, final_answers
@@ -20,10 +21,11 @@ from annotation.bridge import as_example, task_specs, tasks_by_name
 from annotation.errors import Conflict, NotFound, Refused
 from annotation.jobs.insights import InsightKind, known_insight, register_insight, stored_result
 from annotation.jobs.services import Progress
-from annotation.models import Annotation, Gold, Job, Project, Queue, Role, Sentence
+from annotation.models import Annotation, Ask, Gold, Job, Project, Queue, Role, Sentence
 from annotation.queue.asks import AskRow, append_asks
 from annotation.queue.selectors import cost_model
 from annotation.rounds.data import labelled_sentences
+from annotation.rounds.market import decided_looks, register_looks
 from annotation.rounds.settings import default_settings
 from config.home import home
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -177,9 +179,40 @@ def _seconds(
     return found
 
 
+def repair_offers(project: Project) -> list[dict[str, Any]]:
+    """Return the open suspects as looks that a round may buy."""
+    found = []
+    for row in open_suspects(project):
+        words = f"Suspected error: {row['given_words']}. {'. '.join(row['why'])}".strip(". ")
+        found.append(
+            {
+                "sentence": row["sentence"],
+                "task": row["task"],
+                "probability": row["probability"],
+                "seconds": row["seconds"],
+                "mark": 2.0,
+                "why": f"{words}. Expected: {row['expected_words']}.",
+                "facts": {key: row[key] for key in ("task", "given", "expected")},
+            }
+        )
+    return found
+
+
 def open_suspects(project: Project) -> list[dict[str, Any]]:
-    """Return the stored suspects that nobody has decided about, with their number and sentence."""
+    """Return the stored suspects that nobody has decided about, with their number and sentence.
+
+    What a round asks a curator to look at is left to it.
+    """
     stored = stored_result(project, "suspects") or {"rows": []}
+    asked = {
+        (sentence, name)
+        for sentence, tasks in Ask.objects.filter(
+            Q(n_answers__gt=0) | Q(queue__is_current=True),
+            queue__project=project,
+            purpose=Ask.Purpose.REPAIR,
+        ).values_list("sentence_id", "tasks")
+        for name in tasks
+    }
     decided = {
         _key(sentence, task, given, expected)
         for sentence, task, given, expected in Repair.objects.filter(project=project).values_list(
@@ -199,6 +232,7 @@ def open_suspects(project: Project) -> list[dict[str, Any]]:
         for number, row in enumerate(stored["rows"])
         if row["sentence"] in tokens
         and row["task"] in kinds
+        and (row["sentence"], row["task"]) not in asked
         and _key(row["sentence"], row["task"], row["given"], row["expected"]) not in decided
     ]
 
@@ -207,6 +241,16 @@ def repair_counts(project: Project) -> dict[str, int]:
     """Return how often suspects were kept, repaired and asked about again."""
     rows = Repair.objects.filter(project=project).values_list("decision", flat=True)
     counts = Counter(rows)
+    kinds = dict(project.tasks.values_list("name", "kind"))
+    for _, reason, gold in decided_looks(project, Ask.Purpose.REPAIR):
+        for one in reason.get("suspects", ()):
+            if one["task"] not in gold or one["task"] not in kinds:
+                continue
+            items = [list(item) for item in KINDS[kinds[one["task"]]].items(gold[one["task"]])]
+            is_kept = (
+                one["expected"] not in items if one["given"] is None else one["given"] in items
+            )
+            counts[Repair.Decision.KEPT if is_kept else Repair.Decision.REPAIRED] += 1
     return {decision.value: counts[decision.value] for decision in Repair.Decision}
 
 
@@ -336,6 +380,7 @@ def is_old(project: Project) -> bool:
     return known.stored is not None and not known.is_current
 
 
+register_looks("repair", "analysis.insights.suspects.repair_offers")
 SUSPECTS = register_insight(
     InsightKind(
         name="suspects",

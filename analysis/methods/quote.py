@@ -7,6 +7,7 @@ further one narrows it.
 """
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +20,11 @@ from analysis.errors import AnalysisError
 Floats = NDArray[np.float64]
 N_DRAWS = 4000
 LEVEL = 0.9
-MODEL_NOISE = 0.02  # trainings of the same data differ by so much
+MODEL_NOISE = 0.015  # trainings of the same data differ by so much
+N_LOOKS = 3  # scores measured near a target; the first that meets it counts, so the best of them
 FARTHEST = 100.0  # times the sentences so far: beyond that nothing is foretold
 DEFAULT_RATE = (0.45, 0.6)  # median, and spread of its logarithm, without earlier curves
-DEFAULT_FLOOR = (0.05, 0.15)  # share of the error now that stays, and its spread
+DEFAULT_FLOOR = (0.05, 0.07)  # share of the error now that stays, and its spread
 OWN_CURVES = 2.0  # curves' worth of the default prior
 NARROWEST = 0.35  # spread of the logarithm of the rate, however equal earlier curves were
 
@@ -73,7 +75,9 @@ def learn_prior(curves: Sequence[Curve]) -> Prior:
     spread = math.sqrt(share * float(np.var(logs)) + (1 - share) * DEFAULT_RATE[1] ** 2)
     floor = share * float(np.mean(floors)) + (1 - share) * DEFAULT_FLOOR[0]
     around = math.sqrt(share * float(np.var(floors)) + (1 - share) * DEFAULT_FLOOR[1] ** 2)
-    return Prior((math.exp(middle), max(spread, NARROWEST)), (floor, max(around, 0.15)), n)
+    return Prior(
+        (math.exp(middle), max(spread, NARROWEST)), (floor, max(around, DEFAULT_FLOOR[1])), n
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Draws:
     rate: Floats  # (d,)
     floor: Floats  # (d,) the error that stays
     weight: Floats  # (d,) sums to 1
-    noise: Floats  # (d,) what the score that is measured then lies above the course
+    noise: Floats  # (d,) what the best score that is measured then lies above the course
 
     def sentences(self, target: float, *, gain: Floats | float = 0.0) -> Floats:
         """Return (d,) how many more sentences bring the score to a target; inf = never.
@@ -119,7 +123,7 @@ def draw_courses(curve: Curve, prior: Prior, *, seed: int = 0, n: int = N_DRAWS)
         width = spread * (1 + 0.5 * math.log(now / size))
         log_weight -= 0.5 * ((score - expected) / width) ** 2
     weight = np.exp(log_weight - log_weight.max())
-    measured = rng.normal(0.0, noise[-1], n)
+    measured = rng.normal(0.0, noise[-1], (n, N_LOOKS)).max(axis=1)
     return Draws(now, error, rate, floor, weight / weight.sum(), measured)
 
 
@@ -159,17 +163,18 @@ def hours_together(
     *,
     gains: Mapping[str, Any] | None = None,
     seed: int = 0,
-) -> Floats:
-    """Return (d,) the hours that all targets need together: a sentence is read once for all.
+) -> "Together":
+    """Return what all targets need together: a sentence is read once for all tasks.
 
     Tasks that have reached their target are not asked any more. The courses of tasks are drawn
     independently of each other, by their weights.
     """
     if not plans:
-        return np.zeros(len(factor))
-    rng = np.random.default_rng(seed)
+        return Together(np.zeros(len(factor)), np.zeros(len(factor)))
     needed = []
     for plan in plans:
+        # by its name, so that the same courses are compared whatever the other tasks are
+        rng = np.random.default_rng([seed, zlib.crc32(plan.name.encode())])
         drawn = rng.choice(len(factor), size=len(factor), p=plan.draws.weight)
         gain = (gains or {}).get(plan.name, 0.0)
         needed.append(plan.draws.sentences(plan.target, gain=gain)[drawn])
@@ -177,8 +182,15 @@ def hours_together(
     labels = np.array([plan.label_seconds for plan in plans])[:, None]
     with np.errstate(invalid="ignore"):
         seconds = sentences.max(axis=0) * read_seconds + (sentences * labels).sum(axis=0)
-    found: Floats = seconds * factor / 3600
-    return found
+    return Together(np.asarray(seconds * factor / 3600), sentences.max(axis=0))
+
+
+@dataclass(frozen=True)
+class Together:
+    """What all targets need together."""
+
+    hours: Floats  # (d,)
+    sentences: Floats  # (d,) that are read
 
 
 def _fitted(curve: Curve) -> tuple[float, float] | None:

@@ -14,6 +14,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "projects/<int:project_id>/working-styles/", insights.working_styles, name="working-styles"
     ),
     path("projects/<int:project_id>/suspects/", insights.suspects, name="suspects"),
+    path("projects/<int:project_id>/proposal/", insights.take_proposal, name="apply-proposal"),
+    path("projects/<int:project_id>/quote/", insights.quote, name="quote"),
     path("projects/<int:project_id>/studies/", pages.studies, name="studies"),
     path(
         "projects/<int:project_id>/studies/new/<slug:study_name>/",

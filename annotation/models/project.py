@@ -1,4 +1,6 @@
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
 
 AnyField = TypeVar("AnyField", bound="models.Field[Any, Any]")
-ABOUT, WORK = "Project", "Work"  # headings of the page of settings
+ABOUT, WORK, TARGETS = "Project", "Work", "Targets"  # headings of the page of settings
 LONGEST = 100_000  # characters of a text without a limit of its own
 
 
@@ -25,6 +27,7 @@ def described(
     low: float | None = None,
     high: float | None = None,
     n_lines: int = 1,
+    problem: Callable[[str], str] | None = None,
 ) -> AnyField:
     """Make a field of ``Project`` a setting: TOML, REST, form and page are made from it.
 
@@ -47,8 +50,18 @@ def described(
         longest=field.max_length or LONGEST,
         n_lines=n_lines,
         is_filled=form == "text" and not field.blank,
+        problem=problem,
     )
     return field
+
+
+def day_problem(text: str) -> str:
+    """Return what is wrong with a day, nothing where it is one or empty."""
+    try:
+        is_day = not text or date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        is_day = False
+    return "" if is_day else f"'{text}' is no day: write it as 2027-04-11, or leave it empty."
 
 
 def project_settings() -> tuple[SettingField, ...]:
@@ -133,6 +146,58 @@ class Project(models.Model):
         models.BooleanField(default=True, db_default=True),
         title="Adjudicate without names",
         help="Curators see who gave which answer only after they have decided.",
+    )
+    deadline = described(
+        models.CharField(max_length=10, blank=True, default="", db_default=""),
+        title="Deadline",
+        help="The day by which all tasks are to reach their targets, as 2027-04-11; empty: none.",
+        section=TARGETS,
+        problem=day_problem,
+    )
+    work_minutes = described(
+        models.PositiveIntegerField(default=0, db_default=0),
+        title="Minutes to spend",
+        help="Work of all people together, from the first sentence on, that the targets may "
+        "take; 0: no limit.",
+        section=TARGETS,
+        low=0,
+        high=10_000_000,
+    )
+    weekly_hours = described(
+        models.PositiveSmallIntegerField(default=0, db_default=0),
+        title="Hours a week",
+        help="Of all people together; 0: as measured in the last four weeks.",
+        section=TARGETS,
+        low=0,
+        high=10_000,
+    )
+    hour_price = described(
+        models.PositiveIntegerField(default=0, db_default=0),
+        title="Price of an hour",
+        help="What an hour of work costs; 0: money is not shown.",
+        section=TARGETS,
+        low=0,
+        high=1_000_000,
+    )
+    currency = described(
+        models.CharField(max_length=8, default="EUR", db_default="EUR"),
+        title="Currency",
+        help="Of the price, as it is to be written.",
+        section=TARGETS,
+    )
+    replays_at_night = described(
+        models.BooleanField(default=True, db_default=True),
+        title="Replay at night",
+        help="A worker for research tries other ways of choosing on what was answered so far, and "
+        "proposes a change where it is shown to be better.",
+        section=TARGETS,
+    )
+    applies_proposals = described(
+        models.BooleanField(default=False, db_default=False),
+        title="Take up proposals by itself",
+        help="What the nightly replay proposes becomes the default of new rounds. Off: an owner "
+        "decides.",
+        section=TARGETS,
     )
     round_defaults = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE, db_default="active")

@@ -25,6 +25,7 @@ TABS = (
     ("annotate", "Annotate", Role.ANNOTATOR),
     ("data", "Data", Role.CURATOR),
     ("labels", "Labels", Role.OWNER),
+    ("quote", "Quote", Role.CURATOR),
     ("studies", "Studies", Role.CURATOR),
     ("settings", "Settings", Role.OWNER),
 )

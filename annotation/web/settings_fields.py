@@ -1,5 +1,6 @@
 """Form fields and REST messages made from settings classes: a new setting needs neither."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -47,7 +48,20 @@ def message_field(about: SettingField) -> Any:
         return serializers.DictField(child=NumberField(min_value=0), **options)
     if about.form == "texts":
         return serializers.ListField(child=TextField(max_length=200), **options)
+    options["validators"] = [_checked_by(about.problem, serializers.ValidationError)]
     return TextField(max_length=about.longest, allow_blank=not about.is_filled, **options)
+
+
+def _checked_by(
+    problem: Callable[[str], str] | None, error: type[Exception]
+) -> Callable[[str], None]:
+    """Return a validator that refuses what a setting finds wrong with a text."""
+
+    def check(text: str) -> None:
+        if problem is not None and (words := problem(text)):
+            raise error(words)
+
+    return check
 
 
 def shown_field(about: SettingField) -> Any:
@@ -81,7 +95,11 @@ def form_field(about: SettingField) -> forms.Field:
     if about.form == "float":
         return forms.FloatField(**bounds, **words)
     return forms.CharField(
-        required=about.is_filled, max_length=about.longest, widget=_text_box(about), **words
+        required=about.is_filled,
+        max_length=about.longest,
+        widget=_text_box(about),
+        validators=[_checked_by(about.problem, forms.ValidationError)],
+        **words,
     )
 
 

@@ -4,7 +4,7 @@ Two models learn from the same sentences, and besides one from the random share 
 other from as much of what the strategy has selected. Both answer the test sentences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from mtl_engine.active_learning.pool import TEST, LabelledData, LabelledExample
 from mtl_engine.active_learning.price import price_items
 from mtl_engine.costs import CostModel
 from mtl_engine.ensemble import Ensemble
+from mtl_engine.evaluation import TaskResult
 from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.types import Example
 
@@ -77,35 +78,49 @@ def matched_data(
 
 
 def compare_ensembles(
-    by_chance: Ensemble, by_choice: Ensemble, test: Sequence[Example]
+    by_chance: Ensemble,
+    by_choice: Ensemble,
+    test: Sequence[Example],
+    *,
+    other_test: Sequence[Example] | None = None,
 ) -> dict[str, Comparison]:
-    """Return for each task that both answer how they differ on the same test sentences."""
+    """Return for each task that both answer how they differ on the same test sentences.
+
+    ``other_test`` are these sentences with the answers that the second is judged by, where its
+    labels are others.
+    """
+    other_test = test if other_test is None else other_test
     chance = results_on(by_chance, test, has_temperatures=False)
-    choice = results_on(by_choice, test, has_temperatures=False)
-    owners = by_chance.owners()
+    choice = results_on(by_choice, other_test, has_temperatures=False)
     found: dict[str, Comparison] = {}
     for name in chance.keys() & choice.keys():
-        rows = chance[name].rows
-        if len(rows) < FEWEST:
+        n = len(chance[name].rows)
+        if n < FEWEST or list(chance[name].rows) != list(choice[name].rows):
             continue
-        gold = [test[row].labels[name] for row in rows]
-        sizes = [len(test[row].tokens) for row in rows]
-        judge = owners[name].model.head(name).judge
-
-        def scores(predicted: Sequence[Any], drawn: Sequence[int]) -> float:
-            answers = [predicted[i] for i in drawn]
-            return float(judge([gold[i] for i in drawn], answers, [sizes[i] for i in drawn]).main)  # noqa: B023
-
-        draws = np.random.default_rng(0).integers(len(rows), size=(N_RESAMPLES, len(rows)))
-        gaps = [
-            scores(choice[name].predicted, drawn) - scores(chance[name].predicted, drawn)
-            for drawn in draws.tolist()
-        ]
+        scores = _scorer(by_chance, name, chance[name], test)
+        others = _scorer(by_choice, name, choice[name], other_test)
+        draws = np.random.default_rng(0).integers(n, size=(N_RESAMPLES, n))
+        gaps = [others(drawn) - scores(drawn) for drawn in draws.tolist()]
         low, high = np.quantile(gaps, [0.025, 0.975])
         found[name] = Comparison(
             float(chance[name].main), float(choice[name].main), (float(low), float(high))
         )
     return {name: found[name] for name in chance if name in found}
+
+
+def _scorer(
+    ensemble: Ensemble, name: str, result: TaskResult, test: Sequence[Example]
+) -> Callable[[Sequence[int]], float]:
+    """Return a function that gives the score on some of the tested sentences."""
+    gold = [test[row].labels[name] for row in result.rows]
+    sizes = [len(test[row].tokens) for row in result.rows]
+    judge = ensemble.owners()[name].model.head(name).judge
+
+    def score(drawn: Sequence[int]) -> float:
+        answers = [result.predicted[i] for i in drawn]
+        return float(judge([gold[i] for i in drawn], answers, [sizes[i] for i in drawn]).main)
+
+    return score
 
 
 def _seconds(

@@ -1,0 +1,75 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from analysis.errors import AnalysisError
+from analysis.insights import quote, what_ifs
+from annotation.errors import Refused
+from annotation.jobs.insights import InsightKind, inputs_hash, keep_insight
+from annotation.models import Project
+from annotation.projects.selectors import find_project
+from mtl_engine.errors import EngineError
+from mtl_engine.settings import Settings
+
+
+class Command(BaseCommand):
+    help = "Say what a project's targets will cost, with intervals, and whether quotes held."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="name or id")
+        parser.add_argument("--target", action="append", default=[], metavar="TASK=SCORE")
+        parser.add_argument("--deadline", help="a day, as 2027-04-11")
+        parser.add_argument("--weekly-hours", type=float, help="of all people together")
+        parser.add_argument("--if", action="append", default=[], dest="ifs", metavar="WHAT-IF")
+        parser.add_argument(
+            "--train-what-ifs", type=int, default=0, metavar="MINUTES", help="before quoting (0)"
+        )
+        parser.add_argument("--keep", action="store_true", help="to be judged later")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            project = find_project(options["project"])
+            if options["train_what_ifs"]:
+                minutes = {"minutes": options["train_what_ifs"]}
+                settings = what_ifs.WhatIfSettings.from_dict(minutes)
+                what_ifs.WHAT_IFS.check(project)
+                _store(project, what_ifs.WHAT_IFS, settings, what_ifs.compute)
+            _store(project, quote.QUOTE, quote.QUOTE.settings(), quote.compute)
+            wish = quote.Wish(
+                dict(_target(text) for text in options["target"]),
+                options["deadline"],
+                options["weekly_hours"],
+                tuple(dict.fromkeys(options["ifs"])),
+            )
+            facts = quote.facts_of(project)
+            found = quote.quoted(project, facts, wish, today=timezone.localdate())
+            if options["keep"]:
+                quote.keep_quote(project=project, found=found, created_by=None, now=timezone.now())
+        except (AnalysisError, EngineError, Refused) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(quote.as_text(found))
+        for one in found["what_ifs"]:
+            self.stdout.write(f"  --if {one['name']}: {one['words']}, {quote.change_words(one)}")
+        for row in quote.judged_quotes(project):
+            needed = "" if row["needed"] is None else f", needed {quote.duration(row['needed'])}"
+            self.stdout.write(
+                f"round {row['round']}: {row['name']} {quote.span(row)}{needed}: {row['verdict']}"
+            )
+
+
+def _store(project: Project, kind: InsightKind, settings: Settings, compute: Any) -> None:
+    values = settings.to_dict()
+    inputs = inputs_hash(kind, project, values)
+    result = compute(project, settings, lambda stage, done, total: None)
+    keep_insight(project=project, kind=kind, settings=values, inputs=inputs, result=result)
+
+
+def _target(text: str) -> tuple[str, float | None]:
+    name, sign, score = text.rpartition("=")
+    try:
+        return name, float(score) if score else None
+    except ValueError:
+        sign = ""
+    raise CommandError(f"--target {text}: write it as TASK=SCORE, for example Entities=.85{sign}.")
