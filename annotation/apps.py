@@ -6,7 +6,12 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotation.adjudication import people, selectors  # noqa: F401  (register pages)
+        from annotation.adjudication import (  # noqa: F401  (register pages and rules)
+            final,
+            people,
+            selectors,
+            services,
+        )
         from annotation.jobs.services import FILES, RESEARCH, JobKind, register_job
         from annotation.rounds import preview, quality  # noqa: F401  (register what pages show)
         from annotation.web import security  # noqa: F401  (registers the start-up checks)

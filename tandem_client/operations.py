@@ -119,6 +119,12 @@ class AnswerSummary(TypedDict):
     labels: list[str]
 
 
+class AppliedAnswer(TypedDict):
+    """What new rounds are set to from now on."""
+
+    changed: list[str]
+
+
 ArchitectureEnum = Literal["ST", "SMT", "CMT"]
 
 
@@ -130,6 +136,7 @@ class Ask(TypedDict):
     n_asks: int
     round: int | None
     is_blind: bool
+    purpose: "PurposeEnum"
     tasks: list[str]
     words: dict[str, list[int]]
     why: str
@@ -217,6 +224,7 @@ class BudgetShape(TypedDict):
     minutes: float
     chance: float
     tasks: dict[str, float]
+    market: NotRequired[list["Market"]]
     worth: NotRequired[dict[str, float]]
 
 
@@ -236,6 +244,16 @@ class Case(TypedDict):
     sentence: "Sentence"
     is_blind: bool
     tasks: list["TaskCase"]
+
+
+class Chance(TypedDict):
+    """What chance would have brought a task in a round for the same minutes."""
+
+    task: str
+    chosen: float
+    chance: float
+    low: float
+    high: float
 
 
 class Change(TypedDict):
@@ -277,8 +295,10 @@ class Comparison(TypedDict):
     chosen: float
     difference: float
     interval: list[float]
-    verdict: "VerdictEnum"
+    verdict: "ComparisonMessageVerdictEnum"
 
+
+ComparisonMessageVerdictEnum = Literal["better", "equal", "worse"]
 
 ConfidenceEnum = Literal["entropy", "dropout"]
 
@@ -393,6 +413,14 @@ class Dashboard(TypedDict):
     budget: "Budget | None"
     suggestions: "SuggestionCounts"
     people: list["Person"]
+
+
+class Days(TypedDict):
+    """Days between which the work will be done."""
+
+    middle: str | None
+    low: str | None
+    high: str | None
 
 
 class Decide(TypedDict):
@@ -762,6 +790,14 @@ class InsightStatus(TypedDict):
     job: "Job | None"
 
 
+class Interval(TypedDict):
+    """An estimate and its 90 % interval; null where no end can be told."""
+
+    middle: float | None
+    low: float | None
+    high: float | None
+
+
 class InvitationBodyRequest(TypedDict):
     """Who is invited, as what, for how long."""
 
@@ -794,6 +830,23 @@ class Job(TypedDict):
 
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class KeptQuote(TypedDict):
+    """A kept quote, and whether it held."""
+
+    id: int
+    name: str
+    round: int
+    hours: float | None
+    low: float
+    high: float | None
+    needed: float | None
+    verdict: "KeptQuoteShapeVerdictEnum"
+    created_at: str
+
+
+KeptQuoteShapeVerdictEnum = Literal["held", "missed", "open"]
 
 
 class Label(TypedDict):
@@ -855,6 +908,37 @@ class LeaveOut(TypedDict):
     reason: NotRequired[str]
 
 
+class LedgerAnswer(TypedDict):
+    """What the choice has saved against chance."""
+
+    name: str
+    title: str
+    computed_at: str | None
+    is_current: bool
+    job: "Job | None"
+    round: int | None
+    tasks: list["LedgerTask"]
+    saved: "Interval | None"
+    spent_minutes: float
+    rounds: list["RoundLedger"]
+    words: list[str]
+
+
+class LedgerTask(TypedDict):
+    """How choice and chance compare at a task, for the same minutes."""
+
+    task: str
+    chance: float
+    chosen: float
+    difference: float
+    interval: list[str | float | None]
+    minutes: "Interval"
+    verdict: "LedgerTaskVerdictEnum"
+
+
+LedgerTaskVerdictEnum = Literal["saved", "lost", "not shown"]
+
+
 class LeftOut(TypedDict):
     """Whether a sentence is in the pool."""
 
@@ -889,6 +973,19 @@ class LogMessagePage(TypedDict):
 
     results: list["Log"]
     next: str | None
+
+
+class Market(TypedDict):
+    """What a kind of ask takes of the time, and what it brings."""
+
+    purpose: str
+    title: str
+    n_offered: int
+    n: int
+    minutes: float
+    points: float
+    points_per_hour: float
+    why: str
 
 
 class Member(TypedDict):
@@ -957,6 +1054,13 @@ class NewProject(TypedDict):
     shows_working_styles: NotRequired[bool]
     check_share: NotRequired[int]
     hides_names: NotRequired[bool]
+    deadline: NotRequired[str]
+    work_minutes: NotRequired[int]
+    weekly_hours: NotRequired[int]
+    hour_price: NotRequired[int]
+    currency: NotRequired[str]
+    replays_at_night: NotRequired[bool]
+    applies_proposals: NotRequired[bool]
 
 
 NewTaskBodyKindEnum = Literal[
@@ -1117,6 +1221,13 @@ class ProjectChanges(TypedDict):
     shows_working_styles: NotRequired[bool]
     check_share: NotRequired[int]
     hides_names: NotRequired[bool]
+    deadline: NotRequired[str]
+    work_minutes: NotRequired[int]
+    weekly_hours: NotRequired[int]
+    hour_price: NotRequired[int]
+    currency: NotRequired[str]
+    replays_at_night: NotRequired[bool]
+    applies_proposals: NotRequired[bool]
 
 
 class TaskChanges(TypedDict):
@@ -1149,6 +1260,20 @@ class Person(TypedDict):
     accepted: float | None
     agreement: float | None
     last_seen: str
+
+
+class PlanAnswer(TypedDict):
+    """What making a quote the plan has changed."""
+
+    changes: list[str]
+
+
+class Planned(TypedDict):
+    """The quote without the chosen what-ifs."""
+
+    hours: "Interval"
+    done_on: "Days | None"
+    chance: float | None
 
 
 class PolicyAnswer(TypedDict):
@@ -1326,6 +1451,13 @@ class Project(TypedDict):
     shows_working_styles: bool
     check_share: int
     hides_names: bool
+    deadline: str
+    work_minutes: int
+    weekly_hours: int
+    hour_price: int
+    currency: str
+    replays_at_night: bool
+    applies_proposals: bool
 
 
 class ProjectRow(TypedDict):
@@ -1345,6 +1477,101 @@ class ProjectRowPage(TypedDict):
 
 
 ProjectState = Literal["active", "paused", "archived"]
+
+
+class ProposalRow(TypedDict):
+    """Another way of choosing, replayed on the project's past."""
+
+    words: str
+    gain: float
+    interval: list[str | float | None] | None
+    n_seeds: int
+    is_shown: bool
+
+
+class ProposalsAnswer(TypedDict):
+    """What replays of the past propose."""
+
+    name: str
+    title: str
+    computed_at: str | None
+    is_current: bool
+    job: "Job | None"
+    rows: list["ProposalRow"]
+    proposal: "ProposalRow | None"
+    applied: bool
+    words: str
+
+
+class Proposals(TypedDict):
+    """How much to replay."""
+
+    minutes: NotRequired[int]
+    n_seeds: NotRequired[int]
+
+
+PurposeEnum = Literal["label", "check", "second", "adjudicate", "repair"]
+
+
+class QuoteAnswer(TypedDict):
+    """The quote of the project's own targets."""
+
+    name: str
+    title: str
+    computed_at: str | None
+    is_current: bool
+    job: "Job | None"
+    quote: "Quote | None"
+
+
+class QuoteBodyRequest(TypedDict):
+    """What a quote is asked for, where it differs from what the project says."""
+
+    targets: NotRequired[dict[str, float | None]]
+    deadline: NotRequired[str]
+    weekly_hours: NotRequired[float]
+    what_ifs: NotRequired[list[str]]
+
+
+class Quote(TypedDict):
+    """What the targets will cost."""
+
+    round: int
+    is_known: bool
+    tasks: list["QuotedTask"]
+    hours: "Interval"
+    sentences: "Interval"
+    shared_hours: float | None
+    spent_hours: float
+    weekly_hours: float
+    done_on: "Days | None"
+    deadline: str
+    chance: float | None
+    minutes_left: float | None
+    chance_in_minutes: float | None
+    n_curves: int
+    what_ifs: list["WhatIf"]
+    chosen: list[str]
+    planned: "Planned | None"
+    outlook: list[str]
+    text: str
+
+
+class QuotedTask(TypedDict):
+    """What the target of one task needs by itself."""
+
+    task: str
+    metric: str
+    score: float | None
+    low: float | None
+    high: float | None
+    n_labelled: int
+    target: float | None
+    n_rounds: int
+    is_wide: bool
+    reached_in: int | None
+    hours: "Interval | None"
+    likely: float | None
 
 
 class Reason(TypedDict):
@@ -1438,6 +1665,13 @@ class RoundAskMessagePage(TypedDict):
     next: str | None
 
 
+class RoundLedger(TypedDict):
+    """The comparison of one round."""
+
+    round: int
+    tasks: list["Chance"]
+
+
 class Round(TypedDict):
     """A round of active learning."""
 
@@ -1501,6 +1735,7 @@ class RoundSettings(TypedDict):
     n_passes: NotRequired[int]
     dropout_scope: NotRequired["DropoutScopeEnum"]
     overlap: NotRequired[int]
+    buys_looks: NotRequired[bool]
     has_control: NotRequired[bool]
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
@@ -1555,6 +1790,7 @@ class RoundSettingsRequest(TypedDict):
     n_passes: NotRequired[int]
     dropout_scope: NotRequired["DropoutScopeEnum"]
     overlap: NotRequired[int]
+    buys_looks: NotRequired[bool]
     has_control: NotRequired[bool]
     shows_suggestions: NotRequired[bool]
     blind_share: NotRequired[float]
@@ -1606,6 +1842,7 @@ class Selecting(TypedDict):
     chance_share: NotRequired[float | None]
     minutes: NotRequired[dict[str, float]]
     lengths: NotRequired["Lengths"]
+    market: NotRequired[list["Market"]]
 
 
 class Sentence(TypedDict):
@@ -2122,8 +2359,6 @@ class Usage(TypedDict):
 
 ValueEnum = Literal["mean", "information"]
 
-VerdictEnum = Literal["better", "equal", "worse"]
-
 
 class Version(TypedDict):
     """An answer as it was at some time."""
@@ -2167,6 +2402,35 @@ class WebhookMessagePage(TypedDict):
 
     results: list["Webhook"]
     next: str | None
+
+
+class WhatIf(TypedDict):
+    """A change of the plan, and what it saves or costs."""
+
+    name: str
+    words: str
+    detail: str
+    hours: "Interval"
+    days: "Interval | None"
+    is_shown: bool
+
+
+class WhatIfsAnswer(TypedDict):
+    """What-ifs that were trained."""
+
+    name: str
+    title: str
+    computed_at: str | None
+    is_current: bool
+    job: "Job | None"
+    trained: list[str]
+    left: list[str]
+
+
+class WhatIfs(TypedDict):
+    """How long to train."""
+
+    minutes: NotRequired[int]
 
 
 WordAsksEnum = Literal["off", "unsure", "random"]
@@ -2485,6 +2749,14 @@ class Operations(Transport):
         """Return the file that a finished export or prediction has written."""
         return self._download(f"projects/{project_id}/jobs/{job_id}/file/")
 
+    def ledger(self, project_id: int) -> "LedgerAnswer":
+        """Return what is stored, its age, and the job that computes it again."""
+        return self._json("GET", f"projects/{project_id}/ledger/", may_repeat=True)
+
+    def compute_ledger(self, project_id: int) -> "LedgerAnswer":
+        """Compute it again; the body may give settings."""
+        return self._json("POST", f"projects/{project_id}/ledger/")
+
     def log(self, project_id: int, **query: Unpack[LogQuery]) -> Iterator["Log"]:
         """Return what people did, newest first."""
         return self._pages(f"projects/{project_id}/log/", query)
@@ -2550,6 +2822,42 @@ class Operations(Transport):
     def compute_preview(self, project_id: int) -> "PreviewAnswer":
         """Compute it again; the body may give settings."""
         return self._json("POST", f"projects/{project_id}/preview/")
+
+    def proposals(self, project_id: int) -> "ProposalsAnswer":
+        """Return what is stored, its age, and the job that computes it again."""
+        return self._json("GET", f"projects/{project_id}/proposals/", may_repeat=True)
+
+    def create_proposal(self, project_id: int, **body: Unpack[Proposals]) -> "ProposalsAnswer":
+        """Compute it again; the body may give settings."""
+        return self._json("POST", f"projects/{project_id}/proposals/", body)
+
+    def apply_proposal(self, project_id: int) -> "AppliedAnswer":
+        """Make what the last replay proposes the default of new rounds."""
+        return self._json("POST", f"projects/{project_id}/proposals/apply/")
+
+    def quote(self, project_id: int) -> "QuoteAnswer":
+        """Return what is stored, its age, and the job that computes it again."""
+        return self._json("GET", f"projects/{project_id}/quote/", may_repeat=True)
+
+    def compute_quote(self, project_id: int) -> "QuoteAnswer":
+        """Compute it again; the body may give settings."""
+        return self._json("POST", f"projects/{project_id}/quote/")
+
+    def plan_by_quote(self, project_id: int, **body: Unpack[QuoteBodyRequest]) -> "PlanAnswer":
+        """Make what was quoted the plan."""
+        return self._json("POST", f"projects/{project_id}/quote/plan/", body)
+
+    def quote_for(self, project_id: int, **body: Unpack[QuoteBodyRequest]) -> "Quote":
+        """Return what a changed plan would cost; nothing is stored."""
+        return self._json("POST", f"projects/{project_id}/quote/wish/", body)
+
+    def quotes(self, project_id: int) -> list["KeptQuote"]:
+        """Return the kept quotes with what was needed and whether they held."""
+        return self._json("GET", f"projects/{project_id}/quotes/", may_repeat=True)
+
+    def keep_quote(self, project_id: int, **body: Unpack[QuoteBodyRequest]) -> list["KeptQuote"]:
+        """Keep a quote, to be judged when its targets are reached."""
+        return self._json("POST", f"projects/{project_id}/quotes/", body)
 
     def reviews(self, project_id: int, **query: Unpack[ReviewsQuery]) -> "AnswerList":
         """Return single answers, those that the model is surest to contradict first."""
@@ -2757,6 +3065,14 @@ class Operations(Transport):
     def test_webhook(self, project_id: int, webhook_id: int) -> "Delivery":
         """Queue a call that says nothing but that it is a test."""
         return self._json("POST", f"projects/{project_id}/webhooks/{webhook_id}/test/")
+
+    def what_ifs(self, project_id: int) -> "WhatIfsAnswer":
+        """Return what is stored, its age, and the job that computes it again."""
+        return self._json("GET", f"projects/{project_id}/what-ifs/", may_repeat=True)
+
+    def create_what_if(self, project_id: int, **body: Unpack[WhatIfs]) -> "WhatIfsAnswer":
+        """Compute it again; the body may give settings."""
+        return self._json("POST", f"projects/{project_id}/what-ifs/", body)
 
     def working_styles(self, project_id: int) -> "StylesAnswer":
         """Return what is stored, its age, and the job that computes it again."""

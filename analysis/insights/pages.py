@@ -240,7 +240,7 @@ def _quote_context(project: Project, found: dict[str, Any], wish: Wish) -> dict[
             {
                 **row,
                 "pk": keys[row["task"]],
-                "wished": wish.targets.get(row["task"], targets[row["task"]]),
+                "wished": _as_field(wish.targets.get(row["task"], targets[row["task"]])),
                 "middle": duration(row["hours"]["middle"]) if row["hours"] else "",
                 "ends": span(row["hours"]) if row["hours"] else "",
                 "bar": _bar(row["hours"], scale) if row["hours"] else None,
@@ -267,6 +267,10 @@ def _quote_context(project: Project, found: dict[str, Any], wish: Wish) -> dict[
         "n_held": sum(row["verdict"] == HELD for row in decided),
         "text": as_text(found),
     }
+
+
+def _as_field(target: float | None) -> str:
+    return "" if target is None else f"{target:.4g}"
 
 
 def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:

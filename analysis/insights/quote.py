@@ -676,8 +676,10 @@ def change_words(one: Mapping[str, Any]) -> str:
     """Return what a what-if changes: -2 h 10 (-5 h to -1 h)."""
     if one["days"]:
         middle = one["days"]["middle"]
-        side = "earlier" if (middle or 0) <= 0 else "later"
-        return "no day told" if middle is None else f"{abs(middle):,.0f} days {side}"
+        if middle is None:
+            return "no day told"
+        days = "1 day" if round(abs(middle)) == 1 else f"{abs(middle):,.0f} days"
+        return f"{days} {'earlier' if middle <= 0 else 'later'}"
     hours = one["hours"]
     if hours["middle"] is None:
         return "cannot be told"

@@ -12,6 +12,7 @@ from typing import Any
 from annotation.adjudication.people import vote_weights
 from annotation.bridge import task_specs
 from annotation.models import Annotation, Gold, Project
+from annotation.queue.selectors import WHAT_COUNTS
 from mtl_engine.kinds import KINDS, TaskSpec
 
 CHUNK = 2_000  # sentences per query
@@ -118,6 +119,15 @@ def _final(
     votes = [weights.get(author, 1.0) for author, *_ in given]
     merged = kind.merge(values, votes, parent_spans=parent_spans)
     return FinalAnswer(merged, VOTED, people)
+
+
+def values_that_count(project: Project, sentence_id: int) -> dict[str, Any]:
+    """Return the final answers of one sentence, by task name."""
+    found = final_answers(project, sentences=[sentence_id]).get(sentence_id, {})
+    return {name: one.value for name, one in found.items()}
+
+
+WHAT_COUNTS.append(values_that_count)
 
 
 def _chunks(sentences: Iterable[int] | None) -> Iterator[list[int] | None]:

@@ -24,7 +24,7 @@ from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Projec
 from annotation.notifications.events import FLAG_ANSWERED
 from annotation.notifications.outbox import notify
 from annotation.queue.skips import leave_out, take_back
-from annotation.queue.submissions import checked_answers
+from annotation.queue.submissions import DECIDES, checked_answers
 from mtl_engine.kinds import KINDS, TaskSpec
 
 FEWEST_VOTES = 3  # of which most can be told
@@ -60,6 +60,9 @@ def decide(
         put_gold(sentence, tasks[name], value, source, decided_by, now)
         for name, value in checked.items()
     ]
+
+
+DECIDES.append(decide)  # curators' answers to looks of the queue
 
 
 @transaction.atomic

@@ -37,6 +37,16 @@ class Ask(models.Model):
     answer or a lease beyond the overlap.
     """
 
+    class Purpose(models.TextChoices):
+        LABEL = "label"
+        CHECK = "check"  # of what somebody outside suggests
+        SECOND = "second"  # opinion: of somebody who has not answered
+        ADJUDICATE = "adjudicate"  # by a curator, whose answer is gold
+        REPAIR = "repair"  # the same, of an answer that may be wrong
+
+    OF_NEW = (Purpose.LABEL, Purpose.CHECK)
+    OF_CURATORS = (Purpose.ADJUDICATE, Purpose.REPAIR)
+
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="asks", db_index=False)
     sentence = models.ForeignKey(
         Sentence, on_delete=models.CASCADE, related_name="asks", db_index=False
@@ -52,6 +62,9 @@ class Ask(models.Model):
     is_random = models.BooleanField(default=False)  # drawn by chance, not by the strategy
     is_blind = models.BooleanField(default=False)  # shown without suggestions
     is_check = models.BooleanField(default=False, db_default=False)  # its answer is known: gold
+    purpose = models.CharField(
+        max_length=10, choices=Purpose, default=Purpose.LABEL, db_default="label"
+    )  # why it is asked, which says of whom
     group = models.ForeignKey(  # whose work it is; empty: anybody's
         WorkGroup, null=True, on_delete=models.RESTRICT, related_name="asks", db_index=False
     )

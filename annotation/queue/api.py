@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from annotation.accounts.access import get_project
 from annotation.accounts.authentication import Scope, person
 from annotation.errors import InvalidInput, Problem
-from annotation.models import Lease, Role
+from annotation.models import Ask, Lease, Role
 from annotation.queue.leases import (
     MAX_VERSION,
     claim_next,
@@ -175,6 +175,10 @@ class AskMessage(Message):
     n_asks = s.IntegerField()
     round = s.IntegerField(allow_null=True)
     is_blind = s.BooleanField()
+    purpose = s.ChoiceField(
+        [purpose.value for purpose in Ask.Purpose],
+        help_text="A curator's answer to adjudicate and repair is gold.",
+    )
     tasks = s.ListField(child=s.CharField())
     words = s.DictField(
         child=s.ListField(child=s.IntegerField()),

@@ -35,6 +35,8 @@ class AskRow:
     words: Mapping[str, Sequence[int]] = field(default_factory=dict)  # asked, where not all are
     is_random: bool = False
     is_blind: bool = False
+    purpose: str = Ask.Purpose.LABEL.value
+    overlap: int | None = None  # answers wanted; none: as the queue says
 
 
 def put_asks(
@@ -287,9 +289,10 @@ def _as_asks(
             tasks=tasks,
             words={name: list(row.words[name]) for name in tasks if name in row.words},
             given=linked_by(tasks, parents),
-            overlap=queue.overlap,
+            overlap=row.overlap or queue.overlap,
             is_random=row.is_random,
             is_blind=row.is_blind,
+            purpose=row.purpose,
             reason=dict(row.reason),
             confidences=dict(row.confidences),
             predicted_seconds=row.predicted_seconds,

@@ -305,6 +305,7 @@ def _copy(
         overlap=ask.overlap,
         is_random=ask.is_random,
         is_blind=ask.is_blind,
+        purpose=ask.purpose,
         reason=ask.reason,
         confidences=ask.confidences,
         predicted_seconds=ask.predicted_seconds,

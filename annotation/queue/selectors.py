@@ -1,7 +1,7 @@
 """Reading the queue: where a person is in it, what they hold, what a lease shows, what is left."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,9 @@ from annotation.models import (
     Ask,
     Gold,
     Lease,
+    Membership,
     Project,
+    Role,
     Sentence,
     Submission,
     WordAnswer,
@@ -36,7 +38,7 @@ NO_LEASE = "This lease does not exist, or it is somebody else's."
 NO_QUEUE = {"left": 0, "done": 0, "skipped": 0, "minutes": 0.0, "budget_minutes": None}
 
 _ASK_COLUMNS = (
-    *("id", "rank", "is_blind", "tasks", "words", "given", "reason", "confidences"),
+    *("id", "rank", "is_blind", "purpose", "tasks", "words", "given", "reason", "confidences"),
     "predicted_seconds",
     *("queue__n_asks", "queue__round__number"),
     *("sentence_id", "sentence__corpus_id", "sentence__corpus__name", "sentence__position"),
@@ -50,7 +52,7 @@ _LEASE_COLUMNS = (
 )
 _OWN_LEASE = (
     *("project_id", "annotator_id", "context", "project__lease_minutes"),
-    *("ask__tasks", "ask__words", "ask__given", "ask__sentence__tokens"),
+    *("ask__tasks", "ask__words", "ask__given", "ask__purpose", "ask__sentence__tokens"),
 )
 N_ANSWERS = 200  # that are looked at: the person's latest, and some of all, whichever come first
 COLUMNS = ("task__name", "task__kind", "value")
@@ -75,6 +77,10 @@ _neighbours = Prepared(
         document=Parameter("document"),
     ).values_list("position", "text")
 )
+
+
+WHAT_COUNTS: list[Callable[[Project, int], Mapping[str, Any]]] = []
+# The room that decides which answers count adds its rule: a sentence's answers by task.
 
 
 @dataclass(frozen=True)
@@ -251,8 +257,17 @@ def _asks_left(
     """Return the open asks of a queue that a person has neither answered nor skipped."""
     finished = Lease.objects.filter(ask=OuterRef("pk"), annotator=annotator_id, state__in=without)
     own = WorkGroupMember.objects.filter(user=annotator_id).values("group")
+    answered = Annotation.objects.filter(sentence=OuterRef("sentence"), author=annotator_id)
+    decides = Membership.objects.filter(
+        project=OuterRef("queue__project"),
+        user=annotator_id,
+        role__in=(Role.OWNER, Role.CURATOR),
+    )
     return Ask.objects.filter(
         Q(group=None) | Q(group__in=own),
+        Q(purpose__in=Ask.OF_NEW)
+        | (Q(purpose=Ask.Purpose.SECOND) & ~Exists(answered))
+        | (Q(purpose__in=Ask.OF_CURATORS) & Exists(decides)),
         ~Exists(finished),
         queue=position.queue_id,
         is_open=True,
@@ -265,7 +280,9 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
     document, is_blind = ask["sentence__document"], ask["is_blind"]
     around = _texts_around(corpus_id, document, position)
     suggestions = {}
-    if shows_suggestions and not is_blind:
+    if ask["purpose"] in Ask.OF_CURATORS:
+        suggestions = _answers_so_far(ask["sentence_id"], ask["tasks"])
+    elif shows_suggestions and not is_blind:
         suggestions = shown_suggestions(ask["sentence_id"], ask["tasks"], ask["id"])
     return {
         "ask": {
@@ -274,6 +291,7 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
             "n_asks": ask["queue__n_asks"],
             "round": ask["queue__round__number"],
             "is_blind": is_blind,
+            "purpose": ask["purpose"],
             "tasks": ask["tasks"],
             "words": ask["words"],
             "why": said(ask["reason"].get("why", "")),
@@ -296,6 +314,17 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
             "after": around.get(position + 1, ""),
         },
         "suggestions": suggestions,
+    }
+
+
+def _answers_so_far(sentence_id: int, tasks: Sequence[str]) -> dict[str, Any]:
+    """Return what counts now as suggestions: a curator looks at it and decides."""
+    sentence = Sentence.objects.select_related("project").get(pk=sentence_id)
+    return {
+        name: {"value": value, "confidence": None, "details": {}, "source": "answers so far"}
+        for tell in WHAT_COUNTS
+        for name, value in tell(sentence.project, sentence_id).items()
+        if name in tasks
     }
 
 

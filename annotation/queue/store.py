@@ -25,7 +25,16 @@ _NOT_MINE_YET = """
 
 _FOR_ME = """
     (a.group_id IS NULL OR a.group_id IN
-        (SELECT m.group_id FROM annotation_workgroupmember m WHERE m.user_id = %(annotator)s))"""
+        (SELECT m.group_id FROM annotation_workgroupmember m WHERE m.user_id = %(annotator)s))
+    AND (a.purpose IN ('label', 'check')
+         OR (a.purpose = 'second' AND NOT EXISTS
+                 (SELECT 1 FROM annotation_annotation n
+                  WHERE n.sentence_id = a.sentence_id AND n.author_id = %(annotator)s))
+         OR (a.purpose IN ('adjudicate', 'repair') AND EXISTS
+                 (SELECT 1 FROM annotation_membership c
+                  JOIN annotation_queue u ON u.project_id = c.project_id
+                  WHERE u.id = a.queue_id AND c.user_id = %(annotator)s
+                    AND c.role IN ('owner', 'curator'))))"""
 
 
 def _claim(lock: str) -> str:

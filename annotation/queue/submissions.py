@@ -1,6 +1,6 @@
 """Submitting: answers are checked, then recorded once, whatever is retried."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,8 @@ from annotation.errors import InvalidInput, Problem, Refused, unknown_name
 from annotation.models import (
     Annotation,
     AnnotationVersion,
+    Ask,
+    Gold,
     Lease,
     Submission,
     Task,
@@ -29,6 +31,7 @@ from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.kinds.kind import ParentSpans
 
 State = Lease.State
+DECIDES: list[Callable[..., Any]] = []  # the room that makes gold adds how
 
 _annotations = Prepared(
     lambda: Annotation.objects.filter(sentence=Parameter("sentence")).values_list(
@@ -85,6 +88,8 @@ def submit(
             held = hold(lease.pk)
             sums = _close(lease, held, token, work)
             _record_answers(lease, answers, tasks, now)
+            if lease.ask.purpose in Ask.OF_CURATORS:
+                _make_gold(lease, answers, tasks, now)
             tally(queue=held.queue_id, annotator=lease.annotator_id, **sums)
             is_first = bool(sums["done"])
             return _issue_receipt(lease, work, key, request_hash, now, is_first=is_first)
@@ -93,6 +98,26 @@ def submit(
         if earlier is None:
             raise
         return earlier
+
+
+def _make_gold(
+    lease: Lease, answers: Mapping[str, Any], tasks: Mapping[str, TaskSpec], now: datetime
+) -> None:
+    """Have a curator's answer to an adjudication or a repair made gold, with the spans it links."""
+    is_repair = lease.ask.purpose == Ask.Purpose.REPAIR
+    spans = lease_context(lease)
+    settled = Gold.objects.filter(sentence=lease.ask.sentence_id).values_list("task__name")
+    known = {name for (name,) in settled}
+    parents = {parent for name in answers for parent in tasks[name].parents} - {*answers} - known
+    for decide in DECIDES:
+        decide(
+            project=lease.project,
+            sentence=lease.ask.sentence,
+            answers={**{name: spans[name] for name in parents}, **answers},
+            decided_by=lease.annotator,
+            now=now,
+            source=Gold.Source.REVIEWED if is_repair else Gold.Source.ADJUDICATED,
+        )
 
 
 def leave_for_later(

@@ -93,6 +93,19 @@ class ControlMessage(Message):
     )
 
 
+class MarketMessage(Message):
+    """What a kind of ask takes of the time, and what it brings."""
+
+    purpose = Text()
+    title = Text()
+    n_offered = Whole()
+    n = Whole()
+    minutes = Number()
+    points = Number(help_text="Expected, of all tasks by what they need.")
+    points_per_hour = Number()
+    why = Text(allow_blank=True)
+
+
 class LengthsMessage(Message):
     """How long the asked sentences are, beside those of the pool."""
 
@@ -157,6 +170,9 @@ class SelectingMessage(Message):
         Number(), required=False, help_text="Share of the cost that each task takes."
     )
     lengths = LengthsMessage(required=False)
+    market = MarketMessage(
+        many=True, required=False, help_text="How the time is split among purposes."
+    )
 
 
 class StagesMessage(Message):

@@ -230,7 +230,9 @@ def _asked_by_rounds(project: Project) -> tuple[set[int], set[int]]:
 
     A round without a model asks by chance alone: that is no control of anything.
     """
-    asks = Ask.objects.filter(queue__project=project, queue__round__isnull=False)
+    asks = Ask.objects.filter(
+        queue__project=project, queue__round__isnull=False, purpose__in=Ask.OF_NEW
+    )
     selected = asks.filter(is_random=False)
     with_strategy = set(selected.values_list("queue_id", flat=True).distinct())
     drawn = asks.filter(is_random=True, queue__in=with_strategy)

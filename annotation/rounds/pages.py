@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.accounts.access import get_project
 from annotation.errors import InvalidInput, Refused
-from annotation.jobs.insights import known_insight
+from annotation.jobs.insights import known_insight, stored_result
 from annotation.jobs.services import alive_workers, waits_for
 from annotation.models import Job, Project, Role, Round
 from annotation.projects.selectors import project_card
@@ -27,7 +27,7 @@ from annotation.rounds.outlook import (
     standing,
     targets_reached,
 )
-from annotation.rounds.preview import BUDGETS, by_chance, expected_gains, last_model
+from annotation.rounds.preview import BUDGETS, OF_LOOKS, by_chance, expected_gains, last_model
 from annotation.rounds.quality import (
     better_than_chance,
     headline,
@@ -240,6 +240,7 @@ def _plan_page(
         "has_model": last_model(project) is not None,
         "ledger": ledger_words(round_ledger(last)) if last else [],
         "command": as_command(values, project),
+        "quoted": stored_result(project, "quote") or {},
         "last": last.number if last else None,
         "repeated": repeated.number if repeated else None,
     }
@@ -263,6 +264,11 @@ def _length_rows(lengths: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _minute_rows(bought: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = sorted(bought["tasks"].items(), key=lambda row: -row[1])
     found = [{"name": name, "share": share, "note": ""} for name, share in rows]
+    for row in bought.get("market", ()):
+        if row["purpose"] in OF_LOOKS and row["n"]:
+            note = f"{row['n']:,} of {row['n_offered']:,}. {row['why']}"
+            share = row["minutes"] / max(bought["minutes"], 0.1)
+            found.append({"name": row["title"], "share": share, "note": note})
     note = "All tasks: it keeps the comparison and the test honest."
     found.append({"name": "By chance", "share": bought["chance"], "note": note})
     return [{**row, "minutes": row["share"] * bought["minutes"]} for row in found]
@@ -374,6 +380,9 @@ def _rounds_so_far(project: Project, role: Role | None) -> dict[str, Any]:
         "headline": headline(standings),
         "chance_words": better_than_chance(standings),
         "has_targets": any(one.target is not None for one in standings),
+        "quoted": stored_result(project, "quote") or {},
+        "saved": stored_result(project, "ledger") or {},
+        "proposed": stored_result(project, "proposals") or {},
         "quality": (quality := stored_quality(project)),
         "suggested": quality["suggestions"],
         "pull": (pull := suggestion_pull(quality["bias"])),

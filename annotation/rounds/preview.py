@@ -20,6 +20,7 @@ from annotation.models import Progress as Done
 from annotation.queue.selectors import cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.data import open_pool
+from annotation.rounds.market import trade
 from annotation.rounds.settings import RoundSettings, default_settings
 from annotation.rounds.workspace import SCORES, ScoredPool, Workspace, whole_tenths
 from mtl_engine.costs import prior_model
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # these load torch, which the web process never does
     from mtl_engine.active_learning.choose import Choice, Selected
 
 BUDGETS = (15, 30, 60, 90, 120)  # minutes
+OF_LOOKS = ("second", "adjudicate", "repair")
 N_EXAMPLES = 20
 LEAST_PACED = 20  # answers from which on the measured pace counts
 
@@ -107,7 +109,13 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
         progress("choosing", number, len(budgets))
         settings_of = replace(own, amount=minutes)
         choice, drawn = _choose(last, scored, settings_of)
-        found["budgets"][f"{minutes:g}"] = _bought(scored, choice, drawn)
+        bought = _bought(scored, choice, drawn)
+        if own.buys_looks:
+            traded = trade(project, scored, choice, last.stages["scoring"].get("needs", {}))
+            choice = traded.choice
+            looks = sum(row["minutes"] for row in traded.split if row["purpose"] in OF_LOOKS)
+            bought = {**_bought(scored, choice, drawn, looks), "market": list(traded.split)}
+        found["budgets"][f"{minutes:g}"] = bought
         if minutes == usual:
             found["lengths"] = _lengths(scored, choice)
             found["examples"] = _examples(scored, choice, settings_of)
@@ -155,8 +163,13 @@ def _still_open(scored: ScoredPool, project: Project) -> ScoredPool:
     )
 
 
-def _bought(scored: ScoredPool, choice: "Choice", drawn: "Sequence[Selected]") -> dict[str, Any]:
-    """Return how many sentences are asked and which share of the time goes where."""
+def _bought(
+    scored: ScoredPool, choice: "Choice", drawn: "Sequence[Selected]", looks: float = 0.0
+) -> dict[str, Any]:
+    """Return how many sentences are asked and which share of the time goes where.
+
+    ``looks`` are minutes of second looks.
+    """
     costs, names = scored.prices.costs, scored.pool.names
     seconds = dict.fromkeys(names, 0.0)
     chance = sum(scored.cost(one) for one in drawn)
@@ -167,7 +180,7 @@ def _bought(scored: ScoredPool, choice: "Choice", drawn: "Sequence[Selected]") -
         for column in one.tasks:
             own = costs.label[one.row, column] + costs.read[one.row] / len(one.tasks)
             seconds[names[column]] += float(own)
-    total = max(chance + sum(seconds.values()), 1e-9)
+    total = max(chance + sum(seconds.values()) + 60 * looks, 1e-9)
     found: dict[str, Any] = {
         "n_sentences": len(choice.selected) + len(drawn),
         "n_test": len(drawn),

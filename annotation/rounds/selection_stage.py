@@ -1,17 +1,18 @@
 """The third stage of a round: asks are chosen within the budget, explained, given suggestions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from annotation.bridge import task_specs
 from annotation.jobs.services import Progress
-from annotation.models import Round
+from annotation.models import Ask, Round
 from annotation.queue.asks import AskRow
 from annotation.rounds import services
 from annotation.rounds.data import documents_among, tokens_of, unanswered_test_sentences
+from annotation.rounds.market import trade
 from annotation.rounds.settings import RoundSettings, stored_settings
 from annotation.rounds.training_stage import load_models
 from annotation.rounds.workspace import (
@@ -71,6 +72,7 @@ class SelectingReport:
     chance_share: float | None = None  # of the strategy's cost that it left to chance
     minutes: Mapping[str, float] = field(default_factory=dict)  # share of the cost, by task
     lengths: Mapping[str, Any] = field(default_factory=dict)  # of the asks, beside the pool's
+    market: Sequence[Mapping[str, Any]] = ()  # how the time is split among purposes
 
 
 def select_stage(round: Round, workspace: Workspace, progress: Progress) -> SelectingReport:
@@ -91,11 +93,26 @@ def select_stage(round: Round, workspace: Workspace, progress: Progress) -> Sele
         vectors=lambda rows: sentence_vectors(load_models(workspace), scored.pool, rows),
         needs=round.stages["scoring"].get("needs", {}),
     )
+    looks: Sequence[AskRow] = ()
+    market: Sequence[Mapping[str, Any]] = ()
+    checks: frozenset[int] = frozenset()
+    if settings.buys_looks and not is_seed:
+        needs = round.stages["scoring"].get("needs", {})
+        traded = trade(round.project, scored, choice, needs)
+        choice, looks, market = traded.choice, traded.looks, traded.split
+        checks = traded.checks
     tests = [*again, *_test_asks(drawn, scored)]
-    asks = interleaved(_asks(choice, scored, settings, is_seed), tests)
+    chosen = [
+        replace(ask, purpose=Ask.Purpose.CHECK.value) if ask.sentence_id in checks else ask
+        for ask in _asks(choice, scored, settings, is_seed)
+    ]
+    asks = interleaved(chosen, tests)
+    taken = {ask.sentence_id for ask in asks}
+    asks = interleaved(asks, [look for look in looks if look.sentence_id not in taken])
     answers = []
     if settings.shows_suggestions and not is_seed:
-        wanted = [ask.sentence_id for ask in asks if ask.reason["source"] != TEST_SLICE]
+        new = [ask for ask in asks if ask.purpose == Ask.Purpose.LABEL]
+        wanted = [ask.sentence_id for ask in new if ask.reason["source"] != TEST_SLICE]
         answers = suggestions_for(load_models(workspace), wanted)
     blind = {ask.sentence_id for ask in asks if ask.is_blind}
     workspace.save_choice(
@@ -109,7 +126,11 @@ def select_stage(round: Round, workspace: Workspace, progress: Progress) -> Sele
         n_blind=sum(ask.is_blind for ask in asks),
         n_test=len(tests),
         test=test,
-        cost=choice.cost + test.spent + sum(scored.cost(one) for one in drawn),
+        cost=choice.cost
+        + test.spent
+        + sum(scored.cost(one) for one in drawn)
+        + sum(look.predicted_seconds or 0.0 for look in looks),
+        market=[dict(row) for row in market],
         value=choice.value,
         is_optimal=choice.is_optimal,
         minutes=_shares(choice, scored),

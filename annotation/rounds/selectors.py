@@ -141,6 +141,7 @@ def choice_facts(round: Round) -> dict[str, Any]:
                 *(lengths.get(key, []) for key in ("words", "asked", "pool")), strict=True
             )
         ],
+        "market": facts.get("market", []),
         "mean_asked": lengths.get("mean_asked"),
         "mean_pool": lengths.get("mean_pool"),
     }

@@ -1,6 +1,6 @@
 """The settings of a round: those of the loop, and what only a server with people decides."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,6 +12,7 @@ from annotation.models import Project, Round
 from mtl_engine.active_learning.settings import (
     BUDGET,
     EVALUATION,
+    MINUTES,
     MODEL,
     MODEL_DETAILS,
     TINY,
@@ -67,6 +68,14 @@ class RoundSettings(ActiveLearningSettings):
         section=BUDGET,
         low=0,
         high=10,
+    )
+    buys_looks: bool = setting(
+        False,
+        title="One market for minutes",
+        help="The minutes may also buy second opinions, adjudications, checks of outside "
+        "suggestions and repairs of suspected errors, where these bring the tasks nearer to their "
+        "targets than new labels do.",
+        section=BUDGET,
     )
     has_control: bool = setting(
         True,
@@ -124,6 +133,13 @@ class RoundSettings(ActiveLearningSettings):
         high=100,
         suffix="%",
     )
+
+    def conflicts(self) -> Iterator[Problem]:
+        """Yield what cannot work together; the market knows prices in seconds only."""
+        if self.buys_looks and self.unit != MINUTES:
+            words = f"One market for minutes needs the unit minutes, not {self.unit}."
+            yield Problem("buys_looks", words)
+        yield from super().conflicts()
 
     @property
     def task_order(self) -> str:

@@ -48,6 +48,7 @@ from mtl_engine.active_learning.price import price_pool
 from mtl_engine.active_learning.score import PoolScores, score_pool, sentence_vectors, unscored
 from mtl_engine.ensemble import Ensemble
 
+LOOKS = ("second", "adjudicate", "repair")  # asks that the strategy has not chosen
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "mip", "safetensors")
 Ask = tuple[int, list[str], bool]  # sentence, tasks, is_blind
 
@@ -232,8 +233,12 @@ def _replay(round: Round, workspace: Workspace) -> Replay:
     asked = [
         (ask["sentence"], ask["tasks"], ask["is_blind"])
         for ask in round.manifest["asks"]
-        if ask["reason"]["source"] != TEST_SLICE
+        if ask["reason"]["source"] != TEST_SLICE and ask.get("purpose") not in LOOKS
     ]
+    if settings.buys_looks:  # what was traded for looks hung on answers that may have changed
+        chosen, kept_asks = {one[0] for one in again}, {one[0] for one in asked}
+        again = [one for one in again if one[0] in kept_asks]
+        asked = [one for one in asked if one[0] in chosen]
     difference = _first_difference(asked, again)
     if difference:
         difference += _score_difference(kept.scores.confidence, scores.confidence)

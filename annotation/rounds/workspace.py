@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from annotation.errors import Refused
-from annotation.models import Round
+from annotation.models import Ask, Round
 from annotation.queue.asks import AskRow
 from annotation.rounds.data import pool_of
 from config.home import home
@@ -349,6 +349,9 @@ class Workspace:
 
 def ask_to_dict(ask: AskRow) -> dict[str, Any]:
     """Return an ask as plain values, as choices and manifests keep it."""
+    look: dict[str, Any] = {}
+    if ask.purpose != Ask.Purpose.LABEL:
+        look = {"purpose": ask.purpose, "overlap": ask.overlap}
     return {
         "sentence": ask.sentence_id,
         "tasks": list(ask.tasks),
@@ -358,6 +361,7 @@ def ask_to_dict(ask: AskRow) -> dict[str, Any]:
         "confidences": dict(ask.confidences),
         "predicted_seconds": ask.predicted_seconds,
         "reason": dict(ask.reason),
+        **look,
     }
 
 

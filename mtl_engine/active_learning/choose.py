@@ -26,6 +26,7 @@ Source = Literal["strategy", "random", "test"]
 STRATEGY: Source = "strategy"
 T = TypeVar("T")
 CHANCE: Source = "random"
+WATCHED = 0.25  # of the sentences drawn by chance: there tasks that reached their target are asked
 TEST_SLICE: Source = "test"
 
 
@@ -111,8 +112,16 @@ def choose(
         coverage_weight=settings.coverage_weight,
     )
     costs = prices.costs
-    groups = _askable(scores.groups, confidence)
-    by_chance = _by_chance(confidence, costs, budget.share(settings.random_share), rng, groups)
+    solved = solved_columns(pool, needs or {}, settings.task or "")
+    watched = confidence.copy()
+    if solved:
+        is_unwatched = rng.random(len(watched)) >= WATCHED
+        for column in solved:
+            watched[is_unwatched, column] = np.nan
+        confidence = confidence.copy()
+        confidence[:, solved] = np.nan
+    groups = _askable(scores.groups, watched)
+    by_chance = _by_chance(watched, costs, budget.share(settings.random_share), rng, groups)
     left = confidence.copy()
     left[with_duplicates([one.row for one in by_chance], groups)] = np.nan
     if settings.each_wording_once:
@@ -128,6 +137,20 @@ def choose(
     if batch is None:
         return Choice(tuple(selected), cost)
     return Choice(tuple(selected), cost, batch.value, batch.is_optimal, batch.coverage)
+
+
+def solved_columns(pool: Pool, needs: Mapping[str, float], own: str) -> list[int]:
+    """Return the tasks that need nothing more and are only watched, unless that are all.
+
+    Spans that an open task links are asked with it, and so is the task that a strategy goes by.
+    """
+    is_open = {
+        task.name for task in pool.tasks if needs.get(task.name, 1.0) > 0 or task.name == own
+    }
+    if not is_open:
+        return []
+    is_open |= {task.parent for task in pool.tasks if task.name in is_open and task.parent}
+    return [column for column, task in enumerate(pool.tasks) if task.name not in is_open]
 
 
 def choose_by_chance(

@@ -30,6 +30,10 @@ NAMES = {
     ("post", "leases/{lease_id}/submit/"): "submit",
     ("post", "sentences/{sentence_id}/flag/"): "flag",
     ("post", "projects/{project_id}/suspects/{number}/"): "decide_suspect",
+    ("post", "projects/{project_id}/quote/wish/"): "quote_for",
+    ("post", "projects/{project_id}/quote/plan/"): "plan_by_quote",
+    ("post", "projects/{project_id}/quotes/"): "keep_quote",
+    ("post", "projects/{project_id}/proposals/apply/"): "apply_proposal",
     ("post", "submissions/{submission_id}/reopen/"): "reopen",
 }
 # A second request does what the first one did, or nothing.

@@ -5,11 +5,16 @@ const problem = form.querySelector("[data-problem]");
 let timer = 0;
 let newest = 0;
 
-/** Take over the live parts of a page that the server has drawn, but not the field in hand. */
-function show(page) {
+/** Say what is wrong with what was typed, or nothing. */
+function tell(page) {
   const told = page.querySelector("[data-problem]");
   problem.textContent = told?.textContent ?? "";
   problem.hidden = !told || told.hidden;
+}
+
+/** Take over the live parts of a page that the server has drawn, but not the field in hand. */
+function show(page) {
+  tell(page);
   const name = document.activeElement?.name;
   const value = document.activeElement?.value;
   for (const part of form.querySelectorAll("[data-live]")) {
@@ -31,7 +36,9 @@ async function follow() {
   for (const part of form.querySelectorAll("[data-live]")) part.dataset.waits = "";
   const answer = await fetch(form.action, { method: "POST", body });
   if (number !== newest) return;
-  show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (answer.ok) show(page);
+  else tell(page); // what was typed stays
   for (const part of form.querySelectorAll("[data-waits]")) delete part.dataset.waits;
 }
 

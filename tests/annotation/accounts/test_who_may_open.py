@@ -26,12 +26,12 @@ FOR_ANNOTATORS = "overview annotate standing"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
     " rounds round round-status dashboard-data adjudicate review inbox agreement advice team"
-    " studies study compute-insight suspects"
+    " studies study compute-insight suspects quote"
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task end-task labels new-labels members"
     " change-member"
-    " withdraw plan-round cancel-round retry-round round-defaults working-styles log"
+    " apply-proposal withdraw plan-round cancel-round retry-round round-defaults working-styles log"
     " delete-corpus delete-sentence delete-answers project-state group quota new-study"
     " webhooks change-webhook"
 )
@@ -45,7 +45,7 @@ NEEDED = {
 }
 POSTED = set(
     "cancel-job delete-project end-task new-labels change-member withdraw let-in cancel-round"
-    " retry-round compute-insight delete-corpus delete-sentence delete-answers"
+    " retry-round apply-proposal compute-insight delete-corpus delete-sentence delete-answers"
     " project-state quota change-webhook".split()
 )
 NO_PAGE = {"standing", "job-progress", "job-file", "round-status", "dashboard-data", "study"}

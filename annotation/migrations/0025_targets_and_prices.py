@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0023_word_asks'),
+        ('annotation', '0024_sentence_versions'),
     ]
 
     operations = [

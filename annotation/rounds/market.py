@@ -1,0 +1,411 @@
+"""What the minutes of a round may buy besides new labels, and who is asked for it.
+
+Second opinions go to somebody who has not answered; adjudications and repairs to curators, whose
+answer is gold. An app above this one offers repairs: it knows which answers are suspected.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.utils.module_loading import import_string
+
+from annotation.adjudication.final import SINGLE, final_answers
+from annotation.adjudication.selectors import disputes
+from annotation.jobs.insights import stored_result
+from annotation.models import (
+    Annotation,
+    Ask,
+    Gold,
+    Membership,
+    Project,
+    Role,
+    Sentence,
+    Suggestion,
+)
+from annotation.queue.asks import AskRow
+from annotation.queue.selectors import cost_model
+from annotation.queue.suggestions import IMPORT, MODEL
+from annotation.rounds.dashboard import learning_curve, suggestion_counts, trained_rounds
+from mtl_engine.costs import CostModel
+from mtl_engine.kinds import KINDS
+
+if TYPE_CHECKING:  # these load torch or scipy, which the web process never does
+    from annotation.rounds.workspace import ScoredPool
+    from mtl_engine.active_learning.choose import Choice, Selected
+    from mtl_engine.active_learning.market import Offer, TaskGain
+
+MOST_OFFERS = 500  # of each kind
+CHUNK = 2000
+LEAST_DOUBT = 0.08  # of an answer, from which a second opinion is offered
+USUAL_DOUBT = 0.1  # of a person whose agreement is not known
+WRONG_OF_DISPUTED = 0.5  # items that a vote of two gets wrong
+CHECK_TIME = 0.7  # of the time without a suggestion, unless it was measured
+NEAREST, FARTHEST = 0.2, 5.0  # worth of a chosen sentence, in usual ones
+LOOKS: dict[str, str] = {}  # purpose -> path of ``function(project)`` that gives rows
+
+
+@dataclass(frozen=True)
+class Trade:
+    """What is bought: new labels as the strategy chose them, and second looks."""
+
+    choice: "Choice"
+    looks: tuple[AskRow, ...]
+    checks: frozenset[int]  # sentences of the choice that are checks of outside suggestions
+    split: tuple[Mapping[str, Any], ...]
+
+
+def register_looks(purpose: str, path: str) -> None:
+    """Let an app offer looks: rows of sentence, task, probability, seconds, why and facts."""
+    LOOKS[purpose] = path
+
+
+def trade(
+    project: Project, scored: "ScoredPool", choice: "Choice", needs: Mapping[str, float]
+) -> Trade:
+    """Return what the time of a strategy's choice buys best, new labels and looks together.
+
+    What chance and tests take is left as it is.
+    """
+    from mtl_engine.active_learning.choose import STRATEGY
+    from mtl_engine.active_learning.market import buy, split
+
+    gains = task_gains(project, needs)
+    by_strategy = [one for one in choice.selected if one.source == STRATEGY]
+    budget = sum(scored.cost(one) for one in by_strategy)
+    labels = _label_offers(project, scored, choice, by_strategy, gains)
+    asked = {int(scored.pool.ids[one.row]) for one in choice.selected if one.source != STRATEGY}
+    others = [one for one in look_offers(project, gains) if one.sentence not in asked]
+    checks = _outside_checks(project, scored, choice, gains)
+    offers = [*labels, *checks, *others]
+    bought = buy(offers, budget)
+    kept = {one.sentence for one in bought if one.purpose in ("label", "check")}
+    row_of = {int(pk): row for row, pk in enumerate(scored.pool.ids.tolist())}
+    known = {one.row for one in choice.selected}
+    selected = [
+        one
+        for one in choice.selected
+        if one.source != STRATEGY or int(scored.pool.ids[one.row]) in kept
+    ]
+    selected += _new_checks(bought, row_of, known, scored)
+    cost = sum(scored.cost(one) for one in selected)
+    looks = tuple(_ask_of(one) for one in bought if one.purpose not in ("label", "check"))
+    return Trade(
+        replace(choice, selected=tuple(selected), cost=cost),
+        looks,
+        frozenset(one.sentence for one in bought if one.purpose == "check"),
+        tuple(split(offers, bought)),
+    )
+
+
+def task_gains(project: Project, needs: Mapping[str, float]) -> "dict[str, TaskGain]":
+    """Return what an answer brings each task, by its last score."""
+    from mtl_engine.active_learning.market import TaskGain, gain_by_answer
+
+    rounds = trained_rounds(project)
+    found = {}
+    for task in project.tasks.filter(is_hidden=False).prefetch_related("labels"):
+        points = learning_curve(task, rounds)["chosen"]
+        score, n = (points[-1]["score"], points[-1]["n"]) if points else (0.0, 1)
+        kind = KINDS[task.kind]
+        newest = Annotation.objects.filter(task=task).order_by("-id").values_list("value")[:200]
+        counts = [len(kind.items(value)) for (value,) in newest]
+        found[task.name] = TaskGain(
+            gain_by_answer(score, n, needs.get(task.name, 1.0)),
+            float(np.mean(counts)) if counts else 1.0,
+            max(2, len(task.labels.all())),
+        )
+    return found
+
+
+def look_offers(project: Project, gains: "Mapping[str, TaskGain]") -> "list[Offer]":
+    """Return the second opinions, adjudications and repairs that could be bought now."""
+    names = tuple(name for name in gains)
+    model = cost_model(project, names)
+    people = list(Membership.objects.filter(project=project).values_list("user_id", "role"))
+    has_curator = any(Role(role).reaches(Role.CURATOR) for _, role in people)
+    offers: list[Offer] = []
+    if has_curator:
+        offers += _adjudications(project, gains, model)
+        for purpose, path in LOOKS.items():
+            offers += _registered(purpose, import_string(path)(project), gains)
+    if len(people) > 1:
+        offers += _second_opinions(project, gains, model)
+    return offers
+
+
+def _label_offers(
+    project: Project,
+    scored: "ScoredPool",
+    choice: "Choice",
+    selected: "Sequence[Selected]",
+    gains: "Mapping[str, TaskGain]",
+) -> "list[Offer]":
+    from mtl_engine.active_learning.market import Offer
+
+    names = scored.pool.names
+    worth = _relative_worth(choice, len(names))
+    outside = _suggested_outside(project, [int(scored.pool.ids[one.row]) for one in selected])
+    faster = _check_time(project) if outside else 1.0
+    offers = []
+    for one in selected:
+        sentence = int(scored.pool.ids[one.row])
+        value = sum(
+            gains[names[column]].by_answer * worth.get((one.row, column), 1.0)
+            for column in one.tasks
+            if names[column] in gains
+        )
+        is_check = {names[column] for column in one.tasks} <= outside.get(sentence, set())
+        offers.append(
+            Offer(
+                "check" if is_check else "label",
+                sentence,
+                tuple(names[column] for column in one.tasks),
+                scored.cost(one) * (faster if is_check else 1.0),
+                value,
+            )
+        )
+    return offers
+
+
+def _relative_worth(choice: "Choice", n_tasks: int) -> dict[tuple[int, int], float]:
+    """Return what each chosen cell is worth in usual ones, where the strategy tells."""
+    if choice.coverage is None:
+        return {}
+    gains = np.array([pick.gains for pick in choice.coverage.picks]).reshape(-1, n_tasks)
+    usual = [float(column[column > 0].mean()) if (column > 0).any() else 0.0 for column in gains.T]
+    return {
+        (pick.row, column): float(np.clip(pick.gains[column] / usual[column], NEAREST, FARTHEST))
+        for pick in choice.coverage.picks
+        for column in range(n_tasks)
+        if usual[column] and pick.tasks[column]
+    }
+
+
+def _suggested_outside(project: Project, sentences: Sequence[int]) -> dict[int, set[str]]:
+    rows = Suggestion.objects.filter(sentence__in=sentences, task__project=project).exclude(
+        source__in=(MODEL, IMPORT)
+    )
+    found: dict[int, set[str]] = defaultdict(set)
+    for sentence, task in rows.values_list("sentence_id", "task__name"):
+        found[sentence].add(task)
+    return found
+
+
+def _check_time(project: Project) -> float:
+    """Return the time of an answer with suggestions as a share of that without."""
+    counts = suggestion_counts(project)
+    shown, blind = counts["seconds_shown"], counts["seconds_blind"]
+    if not shown or not blind or counts["n_blind"] < 10:
+        return CHECK_TIME
+    return float(np.clip(shown / blind, 0.2, 1.0))
+
+
+def _outside_checks(
+    project: Project, scored: "ScoredPool", choice: "Choice", gains: "Mapping[str, TaskGain]"
+) -> "list[Offer]":
+    """Return checks of outside suggestions on sentences that the strategy has not chosen."""
+    from mtl_engine.active_learning.market import Offer
+
+    names, ids = scored.pool.names, scored.pool.ids
+    row_of = {int(pk): row for row, pk in enumerate(ids.tolist())}
+    known = {int(ids[one.row]) for one in choice.selected}
+    rows = Suggestion.objects.filter(task__project=project).exclude(source__in=(MODEL, IMPORT))
+    by_sentence: dict[int, set[str]] = defaultdict(set)
+    for sentence, task in rows.order_by("-id").values_list("sentence_id", "task__name"):
+        if sentence in row_of and sentence not in known and task in gains:
+            by_sentence[sentence].add(task)
+        if len(by_sentence) >= MOST_OFFERS:
+            break
+    if not by_sentence:
+        return []
+    faster = _check_time(project)
+    offers = []
+    for sentence, tasks in by_sentence.items():
+        row = row_of[sentence]
+        columns = tuple(
+            column
+            for column, name in enumerate(names)
+            if name in tasks and not np.isnan(scored.scores.confidence[row, column])
+        )
+        seconds = scored.prices.seconds(row, columns)
+        if columns and seconds:
+            value = sum(gains[names[column]].by_answer for column in columns)
+            offers.append(
+                Offer(
+                    "check",
+                    sentence,
+                    tuple(names[column] for column in columns),
+                    seconds * faster,
+                    value,
+                    "Suggested from outside: a check is faster than a new answer.",
+                )
+            )
+    return offers
+
+
+def _new_checks(
+    bought: "Sequence[Offer]",
+    row_of: Mapping[int, int],
+    known: set[int],
+    scored: "ScoredPool",
+) -> "list[Selected]":
+    from mtl_engine.active_learning.choose import STRATEGY, Selected
+
+    columns = {name: column for column, name in enumerate(scored.pool.names)}
+    return [
+        Selected(row_of[one.sentence], tuple(columns[name] for name in one.tasks), STRATEGY)
+        for one in bought
+        if one.purpose == "check" and row_of[one.sentence] not in known
+    ]
+
+
+def _adjudications(
+    project: Project, gains: "Mapping[str, TaskGain]", model: CostModel
+) -> "list[Offer]":
+    from mtl_engine.active_learning.market import Offer
+
+    found = disputes(project)[:MOST_OFFERS]
+    sizes = _sizes([one.sentence_id for one in found])
+    offers = []
+    for one in found:
+        tasks = tuple(name for name in one.tasks if name in gains)
+        n_wrong = {
+            name: WRONG_OF_DISPUTED * max(1.0, one.disagreement * gains[name].n_items)
+            for name in tasks
+        }
+        if not tasks or one.sentence_id not in sizes:
+            continue
+        items = {name: 2 * n for name, n in n_wrong.items()}  # all that is disputed
+        offers.append(
+            Offer(
+                "adjudicate",
+                one.sentence_id,
+                tasks,
+                _seconds(model, sizes[one.sentence_id], items),
+                sum(gains[name].correction(n, "adjudicate") for name, n in n_wrong.items()),
+                f"People differ on {' and '.join(tasks)}: decide what counts.",
+            )
+        )
+    return offers
+
+
+def _second_opinions(
+    project: Project, gains: "Mapping[str, TaskGain]", model: CostModel
+) -> "list[Offer]":
+    """Return doubtful answers of one person, for another one to answer."""
+    from mtl_engine.active_learning.market import Offer
+
+    doubt = _doubt_of_people(project)
+    finals = final_answers(project)
+    sizes = _sizes(list(finals))
+    in_queue = set(
+        Ask.objects.filter(queue__project=project, purpose="second").values_list(
+            "sentence_id", flat=True
+        )
+    )
+    offers = []
+    for sentence, by_task in finals.items():
+        if sentence in in_queue or sentence not in sizes:
+            continue
+        shaky: dict[str, float] = {}
+        for name, final in by_task.items():
+            wrong = doubt(name, final.people[0]) if final.source == SINGLE else 0.0
+            if name in gains and wrong >= LEAST_DOUBT:
+                shaky[name] = wrong
+        if not shaky:
+            continue
+        items = {name: gains[name].n_items for name in shaky}
+        value = sum(gains[n].correction(p * gains[n].n_items, "second") for n, p in shaky.items())
+        most = max(shaky.values())
+        offers.append(
+            Offer(
+                "second",
+                sentence,
+                tuple(shaky),
+                _seconds(model, sizes[sentence], items),
+                value,
+                f"One person answered; such answers are wrong about {100 * most:.0f} times in a "
+                "hundred. A second opinion, without seeing the first.",
+            )
+        )
+    offers.sort(key=lambda offer: -offer.value / offer.seconds)
+    return offers[:MOST_OFFERS]
+
+
+def _doubt_of_people(project: Project) -> Callable[[str, str], float]:
+    """Return how often each person errs, by what gold checks and others say of them."""
+    report = stored_result(project, "people") or {"people": []}
+    known: dict[str, float] = {}
+    for row in report["people"]:
+        for key in ("gold", "others"):
+            value = (row.get(key) or {}).get("value")
+            if value is not None:
+                known[row["name"]] = 1 - float(value)
+                break
+    return lambda task, person: known.get(person, USUAL_DOUBT)
+
+
+def _registered(
+    purpose: str, rows: Sequence[Mapping[str, Any]], gains: "Mapping[str, TaskGain]"
+) -> "list[Offer]":
+    """Return the looks that another app offers; those at one sentence are one ask."""
+    from mtl_engine.active_learning.market import PURPOSES, Offer
+
+    name = next(known for known in PURPOSES if known == purpose)
+    by_sentence: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["task"] in gains:
+            by_sentence[row["sentence"]].append(row)
+    offers = []
+    for sentence, own in by_sentence.items():
+        tasks = tuple(dict.fromkeys(row["task"] for row in own))
+        value = sum(gains[row["task"]].correction(row["probability"], name) for row in own)
+        seconds = max(row["seconds"] for row in own) + sum(row["mark"] for row in own[1:])
+        why = " ".join(row["why"] for row in own[:2])
+        facts = {"suspects": [row["facts"] for row in own]}
+        offers.append(Offer(name, sentence, tasks, seconds, value, why, facts))
+    offers.sort(key=lambda offer: -offer.value / offer.seconds)
+    return offers[:MOST_OFFERS]
+
+
+def _ask_of(offer: "Offer") -> AskRow:
+    return AskRow(
+        offer.sentence,
+        list(offer.tasks),
+        reason={**offer.facts, "source": "market", "why": offer.why},
+        predicted_seconds=float(np.floor(10 * offer.seconds) / 10),
+        is_blind=offer.purpose == "second",
+        purpose=offer.purpose,
+        overlap=1,
+    )
+
+
+def _seconds(model: CostModel, n_tokens: int, items: Mapping[str, float]) -> float:
+    counts = np.array([[items.get(name, 0.0) for name in model.tasks]])
+    costs = model.predict(np.array([float(n_tokens)]), counts)
+    labels = [float(costs.label[0, k]) for k, name in enumerate(model.tasks) if name in items]
+    return float(costs.read[0]) + sum(labels)
+
+
+def _sizes(sentences: Sequence[int]) -> dict[int, int]:
+    """Return the words of each sentence that is in the pool or tests."""
+    found: dict[int, int] = {}
+    for first in range(0, len(sentences), CHUNK):
+        part = sentences[first : first + CHUNK]
+        rows = Sentence.objects.filter(pk__in=part, left_out="", is_document=False)
+        found |= dict(rows.values_list("pk", "n_tokens"))
+    return found
+
+
+def decided_looks(project: Project, purpose: str) -> list[tuple[int, Mapping[str, Any], Any]]:
+    """Return answered looks: the sentence, why it was asked, and its gold by task."""
+    asks = Ask.objects.filter(queue__project=project, purpose=purpose, n_answers__gt=0)
+    rows = list(asks.values_list("sentence_id", "reason"))
+    gold: dict[int, dict[str, Any]] = defaultdict(dict)
+    known = Gold.objects.filter(sentence__in=[pk for pk, _ in rows])
+    for sentence, task, value in known.values_list("sentence_id", "task__name", "value"):
+        gold[sentence][task] = value
+    return [(pk, reason, gold[pk]) for pk, reason in rows]

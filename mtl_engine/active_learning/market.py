@@ -1,0 +1,115 @@
+"""One market for minutes: what an hour may buy, in one currency.
+
+New labels, checks of suggestions, second opinions, adjudications and repairs are priced in seconds
+and valued by what they bring the tasks towards their targets. All of it is bought together by the
+exact knapsack solver.
+
+The currency is a task's expected gain in score. With e(n) = c n^-r a further sentence brings
+r e / n of it, by what the task still needs. A wrong answer that is put right is worth more than a
+new one: with a share w of wrong answers among k labels n answers teach as n (1 - w k / (k - 1))^2
+right ones do, so that each correction adds 2 k / (k - 1) answers' worth.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from mtl_engine.selection.solvers import solve
+from mtl_engine.selection.solvers.problem import integer_problem
+
+Purpose = Literal["label", "check", "second", "adjudicate", "repair"]
+LABEL: Purpose = "label"
+PURPOSES: dict[Purpose, str] = {
+    "label": "New labels",
+    "check": "Checks of suggestions",
+    "second": "Second opinions",
+    "adjudicate": "Adjudications",
+    "repair": "Repairs of suspected errors",
+}
+RATE = 0.45  # of learning curves, where nothing else is known
+LEAST_ERROR = 0.01
+FIXED: dict[Purpose, float] = {
+    "second": 0.5,  # two answers that differ are settled rightly half of the time
+    "adjudicate": 0.9,
+    "repair": 0.9,
+}
+
+
+@dataclass(frozen=True)
+class TaskGain:
+    """What an answer brings a task, and how much there is to err in one."""
+
+    by_answer: float  # expected rise of the score by one more answer
+    n_items: float  # things marked in an answer, on average
+    n_labels: int
+
+    def correction(self, n_wrong: float, purpose: Purpose) -> float:
+        """Return what looking at an answer with so many wrong items is expected to bring."""
+        k = max(2, self.n_labels)
+        answers = 2 * k / (k - 1) * n_wrong / max(1.0, self.n_items)
+        return FIXED[purpose] * answers * self.by_answer
+
+
+def gain_by_answer(score: float, n_labelled: int, need: float) -> float:
+    """Return the rise of a score by one more answer, weighed by what the task still needs."""
+    return need * RATE * max(1 - score, LEAST_ERROR) / max(1, n_labelled)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Something that seconds can buy."""
+
+    purpose: Purpose
+    sentence: int
+    tasks: tuple[str, ...]
+    seconds: float
+    value: float
+    why: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def buy(offers: Sequence[Offer], seconds: float) -> list[Offer]:
+    """Return the offers of the highest value together within a budget, in the order given.
+
+    A sentence is asked about once: of several offers the one that is worth most per second stays.
+    """
+    best: dict[int, Offer] = {}
+    for offer in offers:
+        rival = best.get(offer.sentence)
+        if rival is None or offer.value * rival.seconds > rival.value * offer.seconds:
+            best[offer.sentence] = offer
+    for_sale = [offer for offer in offers if best[offer.sentence] is offer and offer.value > 0]
+    if not for_sale:
+        return []
+    value = np.array([[offer.value] for offer in for_sale])
+    cost = np.array([np.ceil(10 * offer.seconds) / 10 for offer in for_sale])
+    problem = integer_problem(value / value.max(), cost, np.zeros_like(value), seconds)
+    chosen = solve(problem).chosen[:, 0]
+    return [offer for offer, is_bought in zip(for_sale, chosen, strict=True) if is_bought]
+
+
+def split(offers: Sequence[Offer], bought: Sequence[Offer]) -> list[dict[str, Any]]:
+    """Return how the time is divided among the purposes, and what each brings per hour."""
+    rows = []
+    for purpose, title in PURPOSES.items():
+        for_sale = [offer for offer in offers if offer.purpose == purpose]
+        own = [offer for offer in bought if offer.purpose == purpose]
+        if not for_sale:
+            continue
+        seconds = sum(offer.seconds for offer in own)
+        value = sum(offer.value for offer in own)
+        rows.append(
+            {
+                "purpose": purpose,
+                "title": title,
+                "n_offered": len(for_sale),
+                "n": len(own),
+                "minutes": round(seconds / 60, 1),
+                "points": round(100 * value, 2),
+                "points_per_hour": round(100 * value * 3600 / seconds, 2) if seconds else 0.0,
+                "why": own[0].why if own and purpose != LABEL else "",
+            }
+        )
+    return rows
