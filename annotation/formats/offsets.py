@@ -4,6 +4,7 @@ Text is cut by white space, or by a language of spaCy.
 """
 
 import importlib
+import importlib.util
 import re
 import sys
 import unicodedata
@@ -286,13 +287,38 @@ def _cut_runs(text: str, places: Offsets) -> Offsets:
     ]
 
 
+# What spaCy needs to cut a language into words, beyond itself: pip install 'tandem[languages]'.
+PACKAGES = {"ja": "sudachipy sudachidict_core", "th": "pythainlp", "vi": "pyvi", "zh": "jieba"}
+EXTRA = "pip install 'tandem[languages]'"
+
+
+def _tokeniser_settings(language: str) -> dict[str, Any]:
+    """How spaCy is told to cut words where its own way needs more than there is, or is coarse.
+
+    Chinese is cut into words if jieba is installed, else into characters; Korean, which has spaces
+    between words, by rules instead of a dictionary program.
+    """
+    if language == "zh" and importlib.util.find_spec("jieba") is not None:
+        return {"nlp": {"tokenizer": {"segmenter": "jieba"}}}
+    if language == "ko":
+        return {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
+    return {}
+
+
 @lru_cache(maxsize=8)
 def _pipeline(language: str, split: bool) -> Any:
     """spaCy's blank pipeline for a language, which has rules but no model."""
     spacy = _spacy()
     try:
-        pipeline = spacy.blank(language)
+        pipeline = spacy.blank(language, config=_tokeniser_settings(language))
     except (ImportError, AttributeError, TypeError, ValueError) as error:
+        needed = PACKAGES.get(language)
+        if needed and isinstance(error, ImportError):
+            raise FormatError(
+                f"Tokeniser '{language}' needs {needed}, which is not installed here: {EXTRA}, or "
+                f"pip install {needed}. Until then use 'xx', which cuts scripts without spaces "
+                "into characters, or import words that are cut already."
+            ) from error
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise FormatError(
             f"Tokeniser '{language}' cannot be had: {reason} Use 'whitespace', 'xx' (any "

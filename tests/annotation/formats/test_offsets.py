@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 
-from annotation.formats import FormatError
-from annotation.formats.offsets import cut_tokens, whitespace_tokens
+from annotation.formats import FormatError, ReadOptions
+from annotation.formats import offsets as places
+from annotation.formats.offsets import cut_tokens, tokeniser_for, whitespace_tokens
 from tests.annotation.formats.reading import archive, read
 
 
@@ -140,3 +143,32 @@ def test_a_span_inside_a_token_is_refused_or_cuts_it_as_one_wants(format, conten
     assert record.tokens == ["no", "pre", "eclampsia"]
     assert record.layers["entities"].value == [[2, 3, "DX"]]
     assert list(record.aside) == ["words cut where a span begins or ends"]
+
+
+@pytest.mark.parametrize(("language", "package"), [("ja", "sudachipy"), ("vi", "pyvi")])
+def test_a_language_whose_package_is_missing_is_told_with_the_package(
+    monkeypatch, language, package
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    places._pipeline.cache_clear()
+    with pytest.raises(FormatError, match=r"tandem\[languages\]") as refused:
+        list(tokeniser_for(ReadOptions(tokeniser=language))("東京"))
+    assert package in str(refused.value)
+
+
+def test_korean_is_cut_by_its_spaces_without_a_dictionary():
+    ((_, words, _),) = tokeniser_for(ReadOptions(tokeniser="ko"))("나는 학교에 간다.")
+    assert words == ["나는", "학교에", "간다", "."]
+
+
+def test_chinese_is_cut_into_words_where_jieba_is_installed(monkeypatch):
+    jieba = ModuleType("jieba")
+    jieba.__spec__ = ModuleSpec("jieba", None)
+    jieba.cut = lambda text, cut_all=False: [text[i : i + 2] for i in range(0, len(text), 2)]
+    monkeypatch.setitem(sys.modules, "jieba", jieba)
+    places._pipeline.cache_clear()
+    try:
+        ((_, words, _),) = tokeniser_for(ReadOptions(tokeniser="zh"))("我们上学")
+    finally:
+        places._pipeline.cache_clear()
+    assert words == ["我们", "上学"]
