@@ -175,7 +175,7 @@ def _errors_of(log: Path | None) -> list[str]:
 
 def _refusals(beside: Beside) -> str:
     found = beside.refused.most_common(6)
-    return "; ".join(f"{n} times {why}" for why, n in found) or "nothing"
+    return "; ".join(f"{n} times {why.rstrip('.')}" for why, n in found) or "nothing"
 
 
 def main() -> int:
