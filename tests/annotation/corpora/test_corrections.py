@@ -1,6 +1,8 @@
 """Words and borders of sentences are corrected; answers follow, versions stay, hands are safe."""
 
 import io
+import os
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -9,6 +11,7 @@ from annotation.corpora.corrections import correct_words, cut_sentence, join_nex
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.errors import Conflict, InvalidInput
+from annotation.formats import Problem, get_format
 from annotation.models import (
     Annotation,
     Ask,
@@ -362,3 +365,32 @@ def test_an_erased_person_is_in_no_kept_version(desk):
     assert any(row[0] == "Annotation" for row in SentenceVersion.objects.get().answers)
     delete_answers(project=desk.project, person=ann, actor=owner)
     assert not any(row[0] == "Annotation" for row in SentenceVersion.objects.get().answers)
+
+
+@pytest.mark.corpora("ewt_ner")
+def test_a_real_treebank_goes_out_as_it_came_and_is_well_formed_after_corrections(db):
+    raw = (Path(os.environ["TANDEM_DATA"]) / "ewt_ner" / "dev.conllu").read_bytes()
+    text = b"\n\n".join(raw.split(b"\n\n")[:200]) + b"\n\n"
+    kinds = {"lemma": "lemmas", "upos": "tags", "xpos": "tags", "feats": "features"}
+    kinds |= {"tree": "tree", "ner": "spans"}
+    tasks = [{"name": name, "kind": kind, "open": True} for name, kind in kinds.items()]
+    desk = Desk(create_project(spec={"name": "EWT", "tasks": tasks}))
+    desk.read(text.decode())
+    assert written(desk).encode() == text
+    rows = Sentence.objects.filter(n_tokens__gt=4).order_by("pk")
+    for n, sentence in enumerate(rows[:40]):
+        known = {"sentence": sentence, "actor": None, "now": timezone.now()}
+        places = sentence.offsets
+        at = next((i for i in range(1, 4) if places[i] not in (places[i - 1], places[i + 1])), 0)
+        word = sentence.tokens[at]
+        if n % 4 == 0 and at:
+            cut_sentence(at=at, **known)
+        elif n % 4 == 1 and len(word) > 1 and at:
+            correct_words(start=at, end=at + 1, forms=[word[:1], word[1:]], **known)
+        elif n % 4 == 2 and at:
+            correct_words(start=at, end=at + 1, forms=[], **known)
+        elif at:
+            correct_words(start=at, end=at, forms=["new"], **known)
+    assert SentenceVersion.objects.count() >= 30
+    again = get_format("conllu").read(io.BytesIO(written(desk).encode()), file_name="again")
+    assert [item for item in again if isinstance(item, Problem)] == []
