@@ -6,6 +6,7 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation.models import Project, Round
+from annotation.rounds.settings import RoundSettings
 from tests.browser.looking import overflow, picture, severe_violations
 
 
@@ -34,7 +35,11 @@ def _rounds(project):
             "control": {"n_labelled": n, "scores": scores, "ledger": ledger},
         }
         Round.objects.create(
-            project=project, number=number, state=Round.State.DONE, stages={"training": training}
+            project=project,
+            number=number,
+            state=Round.State.DONE,
+            config=RoundSettings().to_dict(),
+            stages={"training": training},
         )
 
 
