@@ -377,6 +377,13 @@ def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
         looks_of = ", ".join(f"{n} {purpose}" for purpose, n in counts.items() if n) or "none"
         lines.append(f"| {corpus}: {targets} | {seed} | {way} | {shown} | {scores} | {looks_of} |")
     n_seeds = len({(c, s) for c, s, _ in newest})
+    starts = sorted({r["start"] for r in newest.values()})
+    tests = sorted({r["n_test"] for r in newest.values()})
+    most = max(len(r["course"]) for r in newest.values())
+    lines += [
+        "",
+        f"Scale: {starts} sentences at first, {tests} test sentences, at most {most} trainings.",
+    ]
     lines += [
         "",
         f"{n_seeds} corpora and seeds in all, {sum(r['cpu_s'] for r in newest.values()):.0f} CPU "
