@@ -75,6 +75,8 @@ class TandemComponent:
             value, task = answer["value"], self.tasks[name]
             if _is(task, "sentence"):
                 self._write_classes(doc, name, answer)
+            elif _is(task, "marks"):
+                continue  # attributes of spans have no place but doc._.tandem
             elif task.get("parent"):
                 doc._.relations = [
                     *doc._.relations,
