@@ -550,6 +550,8 @@ def _followed(
     task: TaskSpec, value: Answer, change: LayerChange, tokens: Sequence[str]
 ) -> Answer | None:
     """Return an answer as it is now, None where it is none any more."""
+    if isinstance(value, list) and None in value:
+        return None  # an answer to some words alone: which ones were asked is not known any more
     moved = change(task, value)
     if moved is None:
         return None
