@@ -145,6 +145,7 @@ POST   leases/{lease_id}/skip/                            401      404       200
 POST   leases/{lease_id}/release/                         401      404       200     404   404   404
 POST   leases/{lease_id}/later/                           401      404       200     404   404   404
 GET    sentences/{sentence_id}/document/                  401      404       200     200   200   200
+GET    submissions/{submission_id}/                       401      404       200     404   404   404
 POST   submissions/{submission_id}/reopen/                401      404       200     404   404   404
 POST   sentences/{sentence_id}/flag/                      401      404       201     201   201   201
 """
