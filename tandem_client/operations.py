@@ -826,7 +826,7 @@ class Job(TypedDict):
     n_done: int
     n_total: int | None
     message: str
-    result: Any
+    result: "ImportReport | dict[str, Any]"
 
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -1,6 +1,7 @@
 """Work of the worker, followed by REST."""
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +11,30 @@ from annotation.accounts.access import get_project
 from annotation.errors import NotFound
 from annotation.jobs.services import cancel_job, find_job
 from annotation.models import Job
-from annotation.web.serializers import Message, OpaqueField, documented
+from annotation.web.serializers import Message, documented
+
+WHOLE, TEXT = {"type": "integer"}, {"type": "string"}
+FACTS = {
+    "round": {**WHOLE, "description": "The round that ran or predicted."},
+    "study": {**WHOLE, "description": "The study that ran."},
+    "file_name": {**TEXT, "description": "Of the file to fetch."},
+    **dict.fromkeys(("n_bytes", "n_sentences", "n_suggestions"), WHOLE),
+    **dict.fromkeys(("n_stored", "n_dropped", "n_sent", "n_due"), WHOLE),
+    "problems": {"type": "array", "items": TEXT, "description": "The first ones."},
+    "counts": {"type": "object", "additionalProperties": WHOLE, "description": "Why dropped."},
+}
+
+
+@extend_schema_field(
+    {
+        "anyOf": [
+            {"$ref": "#/components/schemas/ImportReportMessage"},
+            {"type": "object", "properties": FACTS, "additionalProperties": False},
+        ]
+    }
+)
+class ResultField(serializers.JSONField):
+    """What came out of a job: the report of an import, or facts and counts of another kind."""
 
 
 class JobMessage(Message):
@@ -23,7 +47,7 @@ class JobMessage(Message):
     n_done = serializers.IntegerField()
     n_total = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(help_text="Why it failed, and what to do.")
-    result = OpaqueField(help_text="What came out of it, in the form of its kind.")
+    result = ResultField(help_text="What came out of it; empty before it is done.")
 
 
 class JobView(APIView):

@@ -109,7 +109,8 @@ def test_a_dry_run_tells_all_and_stores_nothing(project):
     report = load(project, CONLLU, is_dry_run=True)
     assert not Sentence.objects.exists()
     assert not Label.objects.filter(task__name="tree").exists()
-    assert report.layers == {"tree": "tree", "upos": "pos", "xpos": "", "ner": "entities"}
+    taken = {"tree": "tree", "upos": "pos", "ner": "entities"}
+    assert report.layers == taken | {"xpos": "", "lemma": ""}
     assert report.schemes == {"ner": "IOB2"}
     assert report.labels["entities"] == {"PER": 1, "LOC": 1}
     assert report.tasks_without_layer == ["topic", "links"]

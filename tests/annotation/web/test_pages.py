@@ -11,6 +11,17 @@ from annotation.models import Annotation, Membership, Project, Role
 from annotation.projects.labels import add_labels
 from annotation.projects.selectors import task_progress
 
+SETTINGS = {  # what the form of a project's settings cannot do without
+    "language": "en",
+    "overlap": 1,
+    "lease_minutes": 20,
+    "check_share": 0,
+    "work_minutes": 0,
+    "weekly_hours": 0,
+    "hour_price": 0,
+    "currency": "EUR",
+}
+
 
 @pytest.fixture
 def page(client, ada, harbour):
@@ -64,7 +75,7 @@ def test_a_search_for_a_label_asks_for_its_task(page):
 
 
 def test_settings_are_changed_and_bad_ones_explained(page, harbour):
-    values = {"name": "Quay", "language": "de", "overlap": 2, "lease_minutes": 20, "check_share": 0}
+    values = {**SETTINGS, "name": "Quay", "language": "de", "overlap": 2}
     assert page("settings", data=values).status_code == 302
     harbour.refresh_from_db()
     assert (harbour.name, harbour.overlap, harbour.shows_suggestions) == ("Quay", 2, False)
@@ -75,13 +86,7 @@ def test_settings_are_changed_and_bad_ones_explained(page, harbour):
 
 def test_a_name_that_another_project_of_theirs_has_is_refused(page, harbour):
     Project.objects.create(name="Taken", created_by=harbour.created_by)
-    values = {
-        "name": "Taken",
-        "language": "en",
-        "overlap": 1,
-        "lease_minutes": 15,
-        "check_share": 0,
-    }
+    values = {**SETTINGS, "name": "Taken"}
     response = page("settings", data=values)
     assert response.status_code == 400
     assert "There is a project &#x27;Taken&#x27; already." in response.content.decode()
