@@ -323,7 +323,8 @@ def _layers(place: _Place, has: Collection[str]) -> dict[str, Layer]:
             layers["relations"] = relations_layer(
                 "relations", place.links, "entities", place.regions, sentence
             )
-        if "attributes" in has or (is_noted and place.note.get("has_attributes")):
+        has_own = place.note.get("has_attributes") or place.marks
+        if has_own if is_noted else "attributes" in has:
             layers["attributes"] = attributes_layer(
                 "attributes", place.marks, "entities", place.regions, sentence
             )

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='ask',
             name='words',
-            field=models.JSONField(default=dict),
+            field=models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict),
         ),
         migrations.CreateModel(
             name='WordAnswer',

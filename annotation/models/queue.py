@@ -53,7 +53,9 @@ class Ask(models.Model):
     )
     rank = models.PositiveIntegerField()  # from 1: asked first
     tasks = models.JSONField()  # names of the tasks wanted
-    words = models.JSONField(default=dict)  # {task name: places} where not all words are asked
+    words = models.JSONField(  # {task name: places} where not all words are asked
+        default=dict, db_default=models.Value({}, models.JSONField())
+    )
     given = models.JSONField(default=list)  # names of spans tasks whose answers are shown with it
     overlap = models.PositiveSmallIntegerField()  # answers wanted, each of another person
     n_answers = models.PositiveSmallIntegerField(default=0)

@@ -73,16 +73,19 @@ class TreeHead(Head):
 
     def encode(self, n_tokens: int, answer: Answer) -> TreeTarget:
         self.require_length(n_tokens, answer)
-        heads = [UNKNOWN if arc is None else arc[0] for arc in answer]
-        for number, head in enumerate(heads, start=1):
-            if answer[number - 1] is None:
+        if n_tokens and all(arc is None for arc in answer):
+            raise EngineError(f"The answer of task '{self.task.name}' has no arc of any word.")
+        heads, labels = [UNKNOWN] * n_tokens, [UNKNOWN] * n_tokens
+        for number, arc in enumerate(answer, start=1):
+            if arc is None:  # not asked
                 continue
+            head, label = arc
             if not isinstance(head, int) or not 0 <= head <= n_tokens or head == number:
                 raise EngineError(
                     f"Word {number} of task '{self.task.name}' has head {head!r}; allowed: 0 for "
                     f"ROOT, or another word's number from 1 to {n_tokens}."
                 )
-        labels = [UNKNOWN if arc is None else self.label_number(arc[1]) for arc in answer]
+            heads[number - 1], labels[number - 1] = head, self.label_number(label)
         return TreeTarget(np.array(heads, dtype=np.int64), np.array(labels, dtype=np.int64))
 
     def n_answered(self, target: TreeTarget, n_words: int) -> int:
