@@ -26,7 +26,7 @@ _NOT_MINE_YET = """
 _FOR_ME = """
     (a.group_id IS NULL OR a.group_id IN
         (SELECT m.group_id FROM annotation_workgroupmember m WHERE m.user_id = %(annotator)s))
-    AND (a.purpose IN ('label', 'check')
+    AND (a.purpose NOT IN ('second', 'adjudicate', 'repair')
          OR (a.purpose = 'second' AND NOT EXISTS
                  (SELECT 1 FROM annotation_annotation n
                   WHERE n.sentence_id = a.sentence_id AND n.author_id = %(annotator)s))
@@ -35,6 +35,8 @@ _FOR_ME = """
                   JOIN annotation_queue u ON u.project_id = c.project_id
                   WHERE u.id = a.queue_id AND c.user_id = %(annotator)s
                     AND c.role IN ('owner', 'curator'))))"""
+# NOT IN: where it has no statistics yet PostgreSQL expects next to nothing to be IN a list, and
+# would sort all asks for each claim.
 
 
 def _claim(lock: str) -> str:
