@@ -77,13 +77,14 @@ TEMPLATES = [
 ]
 
 # Durable commits: an acknowledged answer survives kill -9 and power loss. As much of the file is
-# mapped as SQLite can: what lies behind the mapped part is copied into memory by every thread.
+# mapped as SQLite can: pages behind the mapped part, and those that are written, are copied into
+# the memory of every thread's connection, which keeps them up to the size of its cache.
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-        "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112; PRAGMA cache_size=-16000;"
+        "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=2147418112; PRAGMA cache_size=-4000;"
         "PRAGMA secure_delete=ON;"  # what is deleted is overwritten
     ),
 }

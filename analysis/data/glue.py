@@ -43,7 +43,7 @@ class TaskSource:
     dev: tuple[Example, ...]
     n_train: int
     n_dev: int
-    score: str  # a name of analysis.studies.policy.scores, or empty: the task's own main score
+    score: str  # a name of analysis.studies.policy.runs, or empty: the task's own main score
 
 
 def read_sources(sources: Sequence[SourceSettings]) -> tuple[TaskSource, ...]:

@@ -242,6 +242,12 @@ def be_considerate() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores - 1)))
 
 
+def limit_memory(most_mb: int) -> None:
+    """Let a job that wants more memory fail with MemoryError, not the machine; 0: no limit."""
+    if most_mb:
+        resource.setrlimit(resource.RLIMIT_DATA, (most_mb << 20, most_mb << 20))
+
+
 def run_worker(*, batch: bool = False, lane: str = "") -> None:
     """Run a worker in this process until it is told to stop."""
     worker = JobWorker(batch=batch, lane=lane)
@@ -250,9 +256,7 @@ def run_worker(*, batch: bool = False, lane: str = "") -> None:
     if lane != FILES:  # whose jobs need no torch
         worker.take_device()
     logger.info("worker %s takes %s jobs: %s", worker.name, lane or "all", worker.machine)
-    if settings.WORKER_MEMORY_MB:  # a job that wants more fails with MemoryError, not the machine
-        most = settings.WORKER_MEMORY_MB << 20
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    limit_memory(settings.WORKER_MEMORY_MB)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, worker.stop)
     worker.run(is_considerate=True)

@@ -33,6 +33,7 @@ ANONYMOUS_BYTES = 60 * 1024  # of a body, before anybody has signed in
 IMPORT_DOORS = re.compile(r"(/api)?/projects/[0-9]+/(import|corpora)/")
 FORM_BYTES = 64 * 1024  # around the file of an import
 MOST_BUCKETS = 20_000
+PEOPLE_PER_ADDRESS = 10  # who may ask as often as they can at the same time
 LINKS = re.compile(r"/(invitations|sign-in)/[\w-]{16,}")
 
 
@@ -71,7 +72,8 @@ class BodyLimits:
 class RateLimits:
     """Middleware: so many requests per second for each session, token or address, and no more.
 
-    Counts live in the process: no row is read or written for them.
+    An address has some times as much, whatever tokens and sessions its requests name: nobody gets
+    more by making them up. Counts live in the process: no row is read or written for them.
     """
 
     def __init__(self, get_response: Respond) -> None:
@@ -80,22 +82,28 @@ class RateLimits:
         self.lock = threading.Lock()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.RATE_LIMIT and not self._take(_caller(request), time.monotonic()):
+        if settings.RATE_LIMIT and not self._may_ask(request, time.monotonic()):
             words = "Too many requests at once. Wait a second and try again."
             response = refusal(429, "throttled", words)
             response["Retry-After"] = "1"
             return response
         return self.get_response(request)
 
-    def _take(self, key: str, now: float) -> bool:
-        """Take one from a bucket that fills with time; return whether there was one."""
-        most = 5.0 * settings.RATE_LIMIT
+    def _may_ask(self, request: HttpRequest, now: float) -> bool:
+        caller, address = _caller(request), client_address(request)
+        per_second = float(settings.RATE_LIMIT)
         with self.lock:
             if len(self.buckets) > MOST_BUCKETS:
                 self.buckets.clear()
-            left, since = self.buckets.get(key, (most, now))
-            left = min(most, left + (now - since) * settings.RATE_LIMIT)
-            self.buckets[key] = (max(left - 1, 0), now)
+            of_address = self._take(f"from {address}", per_second * PEOPLE_PER_ADDRESS, now)
+            return of_address and self._take(caller, per_second, now)
+
+    def _take(self, key: str, per_second: float, now: float) -> bool:
+        """Take one from a bucket that fills with time; return whether there was one."""
+        most = 5 * per_second
+        left, since = self.buckets.get(key, (most, now))
+        left = min(most, left + (now - since) * per_second)
+        self.buckets[key] = (max(left - 1, 0), now)
         return left >= 1
 
 

@@ -25,4 +25,6 @@ def test_sqlite_is_mapped_and_not_copied_into_every_thread():
         pytest.skip("PostgreSQL keeps its pages in a process of its own")
     with connection.cursor() as cursor:
         (mapped,) = cursor.execute("PRAGMA mmap_size").fetchone()
+        (kept,) = cursor.execute("PRAGMA cache_size").fetchone()
     assert mapped > 2_000_000_000
+    assert kept == -4000  # kilobytes of pages that a connection holds on to

@@ -104,7 +104,7 @@ def named_policy(
 def learn_from(
     logs: Sequence[Sequence[str]], names: Sequence[str], *, entropy_weight: float, seed: int
 ) -> LearnedPolicy:
-    """Return the policy that the logs of earlier trainings speak best of."""
+    """Return the policy of the highest value by off-policy estimates from logs of trainings."""
     read = [read_log(log, names) for log in logs]
     return search_policy(
         [log for log in read if log is not None],

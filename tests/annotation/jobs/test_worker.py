@@ -166,6 +166,19 @@ def test_a_job_that_runs_too_long_is_failed_and_its_worker_ends(project, monkeyp
     assert (job.state, "TANDEM_JOB_HOURS" in job.message) == ("failed", True)
 
 
+def test_a_job_that_wants_more_memory_than_there_is_fails_alone():
+    code = (
+        "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\n"
+        "django.setup()\n"
+        "from annotation.jobs.worker import explain_failure, limit_memory\n"
+        "limit_memory(400)\n"
+        "try:\n    bytearray(500 << 20)\n"
+        "except MemoryError as error:\n    print(explain_failure(error))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("The worker ran out of memory.")
+
+
 def test_a_project_has_only_so_many_jobs_waiting(project, monkeypatch):
     monkeypatch.setattr(services, "MOST_OPEN", 1)
     wanted = {"project": project, "kind": "export", "arguments": {}, "created_by": None}

@@ -42,6 +42,20 @@ def test_a_person_who_asks_too_often_is_told_to_wait_and_others_are_not(settings
     assert limits(ask.get("/", HTTP_AUTHORIZATION="Token b")) == "answered"
 
 
+def test_nobody_asks_more_often_by_making_tokens_up(settings):
+    settings.RATE_LIMIT = 2
+    limits = RateLimits(lambda request: "answered")
+    ask = RequestFactory()
+    made_up = [
+        ask.get("/", HTTP_AUTHORIZATION=f"Token {i}", REMOTE_ADDR="1.1.1.1") for i in range(130)
+    ]
+    answers = [limits(request) for request in made_up]
+    assert answers[:100] == ["answered"] * 100
+    assert answers[-1].status_code == 429
+    elsewhere = ask.get("/", HTTP_AUTHORIZATION="Token 1", REMOTE_ADDR="2.2.2.2")
+    assert limits(elsewhere) == "answered"
+
+
 @pytest.mark.parametrize(
     ("remote", "forwarded", "found"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.errors import AnalysisError
 from analysis.methods.policies.logs import read_log
-from analysis.studies.policy.scores import accuracy_and_f1, correlations, matthews
+from analysis.studies.policy.runs import accuracy_and_f1, correlations, matthews
 from analysis.studies.policy.trained import TextTasks, learn_from, named_policy, train_with
 from mtl_engine.config import EngineConfig
 from mtl_engine.policies import FixedPolicy
