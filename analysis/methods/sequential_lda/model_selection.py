@@ -1,13 +1,13 @@
 """The number of topics by held-out likelihood."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.methods.sequential_lda.arrays import FloatArray, IntArray
+from analysis.methods.sequential_lda.arrays import FloatArray
 from analysis.methods.sequential_lda.corpus import Tasks, check_tasks
 from analysis.methods.sequential_lda.model import SequentialLDA
 from analysis.methods.sequential_lda.space import alphabet_of
@@ -45,25 +45,31 @@ def choose_n_topics(
         options["alphabet"] = alphabet_of(tasks, halting=True).symbols
     candidates = tuple(sorted(set(candidates)))
     rng = np.random.default_rng(seed)
-    folds = _deal(tasks, n_folds, rng)
     scores = np.empty((len(candidates), n_folds))
-    for fold in range(n_folds):
-        kept = [_of_fold(s, f != fold) for s, f in zip(tasks, folds, strict=True)]
-        held = [_of_fold(s, f == fold) for s, f in zip(tasks, folds, strict=True)]
+    for fold, (kept, held) in enumerate(fold_pairs(tasks, n_folds, rng)):
         for row, n_topics in enumerate(candidates):
             model = SequentialLDA(n_topics, seed=seed, **options).fit(kept)
             scores[row, fold] = model.score(held)
     return TopicChoice(candidates, scores)
 
 
-def _deal(tasks: Tasks, n_folds: int, rng: np.random.Generator) -> list[IntArray]:
-    """The fold of every sequence; dealing goes on from task to task, so no fold stays empty."""
-    dealt, found = 0, []
+def fold_pairs(
+    tasks: Tasks, n_folds: int, rng: np.random.Generator
+) -> Iterator[tuple[list[list[Any]], list[list[Any]]]]:
+    """Yield per fold what is learned from and what is held out, by task.
+
+    Dealing goes on from task to task, so no fold stays empty and none takes all of tasks with one
+    sequence each.
+    """
+    dealt, folds = 0, []
     for sequences in tasks:
-        found.append((rng.permutation(len(sequences)) + dealt) % n_folds)
+        folds.append((rng.permutation(len(sequences)) + dealt) % n_folds)
         dealt += len(sequences)
-    return found
+    for fold in range(n_folds):
+        kept = [_chosen(s, f != fold) for s, f in zip(tasks, folds, strict=True)]
+        held = [_chosen(s, f == fold) for s, f in zip(tasks, folds, strict=True)]
+        yield kept, held
 
 
-def _of_fold(sequences: Sequence[Any], chosen: Any) -> list[Any]:
-    return [sequence for sequence, inside in zip(sequences, chosen, strict=True) if inside]
+def _chosen(sequences: Sequence[Any], inside: Any) -> list[Any]:
+    return [sequence for sequence, is_in in zip(sequences, inside, strict=True) if is_in]

@@ -17,6 +17,7 @@ from analysis.methods.sequential_lda.baselines import (
 )
 from analysis.methods.sequential_lda.comparison import Scores, evaluate
 from analysis.methods.sequential_lda.mixtures import TaskMixtures
+from analysis.methods.sequential_lda.model_selection import fold_pairs
 from analysis.methods.sequential_lda.synthetic import Planted
 from analysis.methods.sequential_lda.topics.registry import family
 from analysis.studies.sequential_lda.study import SequenceStudySettings
@@ -131,18 +132,10 @@ def _held_out_score(
 ) -> float:
     """Return the log-likelihood per held-out sequence over folds of every task, from all starts."""
     rng = np.random.default_rng(seed)
-    folds = [rng.permutation(len(sequences)) % FOLDS for sequences in tasks]
     quick = replace(recipe, options=(*recipe.options, ("tolerance", FOLD_TOLERANCE)))
     name = settings.method.removesuffix(", plain")
     logs: list[Any] = []
-    for fold in range(FOLDS):
-        kept, held = (
-            [
-                [one for one, f in zip(sequences, folds[t], strict=True) if (f == fold) == is_held]
-                for t, sequences in enumerate(tasks)
-            ]
-            for is_held in (False, True)
-        )
+    for kept, held in fold_pairs(tasks, FOLDS, rng):
         logs += fit_method(name, kept, quick).score_sequences(held)
     return float(np.concatenate(logs).mean())
 

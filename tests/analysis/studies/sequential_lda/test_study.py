@@ -72,3 +72,11 @@ def test_digits_are_sequences_of_rows_by_digit_and_half():
 def test_what_cannot_be_computed_is_refused(settings, message):
     with pytest.raises(AnalysisError, match=message):
         get_kind("sequential_lda").resolve(settings)
+
+
+@pytest.mark.parametrize(
+    "method", ["one by one, shrunk", "aggregate", "aggregate, mixture", "SequentialLDA"]
+)
+def test_folds_of_tasks_with_one_sequence_each_leave_something_to_learn_from(names, method):
+    found = _final(**names, method=method, n_topics=0, n_sequences=1)
+    assert found["log_likelihood"] < 0
