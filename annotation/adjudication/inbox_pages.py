@@ -1,4 +1,4 @@
-"""The inbox: what people flagged and skipped, answered one by one."""
+"""The inbox: flags, disputes, shaky answers and skips, taken one by one."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -15,7 +16,20 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.access import get_project
 from annotation.adjudication.pages import for_drawing
-from annotation.adjudication.selectors import find_sentence, gold_values
+from annotation.adjudication.review import (
+    ShakyAnswer,
+    review_answer,
+    review_row,
+    shaky_answers,
+    undo_look,
+)
+from annotation.adjudication.selectors import (
+    Dispute,
+    disputes,
+    find_sentence,
+    gold_values,
+    shown_cases,
+)
 from annotation.adjudication.services import (
     SkippedSentence,
     flags_of,
@@ -24,12 +38,20 @@ from annotation.adjudication.services import (
     skipped_sentences,
 )
 from annotation.errors import Refused
-from annotation.models import Flag, Project, Sentence
+from annotation.models import Annotation, Flag, Project, Review, Sentence
 from annotation.queue.skips import leave_out, take_back
+from annotation.templatetags.humanise import as_share
 from annotation.web.frame import render_in_project
 
 N_DONE = 8  # things done that can be undone in place
-SHOWN = {"": "All", "flags": "Flags", "skips": "Skips"}
+N_EACH = 50  # disputes, shaky answers: the first of them, all are counted
+SHOWN = {
+    "": ("All", ""),
+    "flags": ("Flags", "⚑"),
+    "disputes": ("Disputes", "≠"),
+    "shaky": ("Shaky", "?"),
+    "skips": ("Skips", "»"),
+}
 REASONS = {
     "not_a_sentence": "not a sentence",
     "wrong_language": "not the language",
@@ -41,17 +63,19 @@ REASONS = {
 class Item:
     """One row of the inbox."""
 
-    name: str  # in addresses: "flag-12", "skip-7"
+    name: str  # in addresses: "flag-12", "dispute-3", "shaky-5", "skip-7"
+    kind: str  # of SHOWN
     sentence: Sentence
     words: str  # who said what
     at: datetime | None = None
     flag: Flag | None = None
+    shaky: ShakyAnswer | None = None
     skipped: SkippedSentence | None = None
 
     @property
-    def is_flag(self) -> bool:
-        """Return whether somebody waits for an answer."""
-        return self.flag is not None
+    def sign(self) -> str:
+        """Return the sign of its kind."""
+        return SHOWN[self.kind][1]
 
 
 @login_required
@@ -61,18 +85,22 @@ def inbox(request: HttpRequest, project_id: int) -> HttpResponse:
     project = get_project(request.user, project_id)
     if request.method == "POST":
         return _act(request, project)
-    everything = _items(project)
+    waiting = _waiting(project)
     kind = request.GET.get("show", "")
     kind = kind if kind in SHOWN else ""
-    items = [item for item in everything if not kind or item.is_flag == (kind == "flags")]
+    items = [item for name in waiting if kind in ("", name) for item in waiting[name][0]]
     wanted = request.GET.get("item", "")
     chosen = next((i for i, item in enumerate(items) if item.name == wanted), 0)
+    counts = {name: n for name, (_, n) in waiting.items()}
+    counts[""] = sum(counts.values())
     context: dict[str, Any] = {
         "items": items,
         "kind": kind,
-        "kinds": _kinds(everything),
+        "kinds": [(name, *_titled(name), counts[name]) for name in SHOWN],
+        "n_beyond": counts[kind] - len(items),
         "is_walking": bool(wanted),
         "done": flags_of(project, is_open=False).order_by("-resolved_at")[:N_DONE],
+        "looked_at": _last_look(project, request.user),
         "left_out": project.sentences.exclude(left_out="").order_by("-id")[:N_DONE],
     }
     if items:
@@ -82,11 +110,25 @@ def inbox(request: HttpRequest, project_id: int) -> HttpResponse:
     return render_in_project(request, "annotation/inbox.html", project, "inbox", context)
 
 
-def _items(project: Project) -> list[Item]:
-    """Return open flags, newest first, then skipped sentences."""
+def _titled(kind: str) -> tuple[str, str]:
+    words, sign = SHOWN[kind]
+    return gettext(words), sign
+
+
+def _last_look(project: Project, person: Any) -> Review | None:
+    """Return the last look at an answer that a person can take back."""
+    looks = Review.objects.filter(annotation__sentence__project=project, reviewer=person)
+    return (
+        looks.select_related("annotation__sentence", "annotation__author").order_by("-id").first()
+    )
+
+
+def _waiting(project: Project) -> dict[str, tuple[list[Item], int]]:
+    """Return what waits by kind, in the order of the list, and how much of each there is."""
     flags = [
         Item(
             f"flag-{flag.pk}",
+            "flags",
             flag.sentence,
             f"{flag.author.get_username()}: {flag.comment}",
             at=flag.created_at,
@@ -94,16 +136,79 @@ def _items(project: Project) -> list[Item]:
         )
         for flag in flags_of(project, is_open=True)
     ]
+    disputed = disputes(project)
+    shaky = [_shaky_item(found) for found in shaky_answers(project, most=N_EACH)]
     skips = [
         Item(
             f"skip-{skipped.sentence.pk}",
+            "skips",
             skipped.sentence,
             "; ".join(_skip_words(*reason) for reason in skipped.reasons),
             skipped=skipped,
         )
         for skipped in skipped_sentences(project)
     ]
-    return flags + skips
+    return {
+        "flags": (flags, len(flags)),
+        "disputes": (_dispute_items(project, disputed[:N_EACH]), len(disputed)),
+        "shaky": (shaky, len(shaky)),
+        "skips": (skips, len(skips)),
+    }
+
+
+def _dispute_items(project: Project, disputed: list[Dispute]) -> list[Item]:
+    """Return the disputes with who differs; without names where curators decide blind."""
+    ids = [dispute.sentence_id for dispute in disputed]
+    sentences = project.sentences.select_related("corpus").in_bulk(ids)
+    people: dict[int, set[str]] = {pk: set() for pk in ids}
+    for pk, name in Annotation.objects.filter(sentence__in=ids).values_list(
+        "sentence_id", "author__username"
+    ):
+        people[pk].add(name)
+    return [
+        Item(
+            f"dispute-{dispute.sentence_id}",
+            "disputes",
+            sentences[dispute.sentence_id],
+            f"{_who(people[dispute.sentence_id], project)}: {', '.join(dispute.tasks)}",
+        )
+        for dispute in disputed
+    ]
+
+
+def _who(names: set[str], project: Project) -> str:
+    if project.hides_names:
+        return gettext("%(n)s people") % {"n": len(names)}
+    return ", ".join(sorted(names))
+
+
+def _shaky_item(shaky: ShakyAnswer) -> Item:
+    answer = shaky.answers[0]
+    name = answer.author.get_username()
+    return Item(
+        f"shaky-{answer.pk}",
+        "shaky",
+        answer.sentence,
+        f"{name}: {_shaky_words(shaky, answer)}",
+        at=answer.updated_at,
+        shaky=shaky,
+    )
+
+
+def _shaky_words(shaky: ShakyAnswer, answer: Annotation) -> str:
+    task = answer.task.name
+    if shaky.reason == "changed":
+        return gettext("%(task)s, changed %(n)d times") % {"task": task, "n": shaky.figure}
+    if shaky.reason == "hasty":
+        return gettext("%(seconds).1f s for %(n)s words") % {
+            "seconds": shaky.figure,
+            "n": answer.sentence.n_tokens,
+        }
+    sure = as_share(shaky.figure)
+    return gettext("%(task)s, the model says otherwise, %(sure)s sure") % {
+        "task": task,
+        "sure": sure,
+    }
 
 
 def _skip_words(person: str, kind: str, reason: str) -> str:
@@ -111,23 +216,39 @@ def _skip_words(person: str, kind: str, reason: str) -> str:
     return f"{person}: {', '.join(said) or 'skipped without a reason'}"
 
 
-def _kinds(items: list[Item]) -> list[tuple[str, str, int]]:
-    n_flags = sum(item.is_flag for item in items)
-    counts = {"": len(items), "flags": n_flags, "skips": len(items) - n_flags}
-    return [(kind, gettext(words), counts[kind]) for kind, words in SHOWN.items()]
-
-
 def _preview(project: Project, item: Item) -> dict[str, Any]:
-    """Return a sentence to draw: as the person answered it, else its gold, else bare."""
-    author = item.flag.author.get_username() if item.flag else ""
-    given = item.sentence.annotations.filter(author__username=author)
-    answers = {
-        f"by {author}": dict(given.values_list("task__name", "value")),
-        "gold": gold_values(item.sentence),
-    }
-    whose = next((who for who, values in answers.items() if values), "")
-    shown = {whose or "nobody": answers.get(whose, {})}
-    return {"whose": whose, "shown": for_drawing(project, item.sentence, shown)}
+    """Return a sentence to draw: answers that differ, else the person's, else gold, else bare."""
+    if item.kind == "disputes":
+        answers: dict[str, dict[str, Any]] = {}
+        for case in shown_cases(project, item.sentence)[0]:
+            for person, value in case.answers.items():
+                answers.setdefault(person, {})[case.task] = value
+    elif item.shaky:
+        answers = _beside_the_model(item.shaky)
+    else:
+        author = item.flag.author.get_username() if item.flag else ""
+        given = item.sentence.annotations.filter(author__username=author)
+        found = {
+            f"by {author}": dict(given.values_list("task__name", "value")),
+            "gold": gold_values(item.sentence),
+        }
+        whose = next((who for who, values in found.items() if values), "nobody")
+        answers = {whose: found.get(whose, {})}
+    return {"drawn": list(answers), "shown": for_drawing(project, item.sentence, answers)}
+
+
+def _beside_the_model(shaky: ShakyAnswer) -> dict[str, dict[str, Any]]:
+    """Return a person's answers, and the model's where it contradicts them."""
+    answers = {f"by {shaky.answers[0].author.get_username()}": _values(shaky.answers)}
+    if shaky.reason == "contradicted":
+        suggestion = review_row(shaky.answers[0]).suggestion
+        if suggestion is not None:
+            answers["model"] = {shaky.answers[0].task.name: suggestion.value}
+    return answers
+
+
+def _values(answers: tuple[Annotation, ...]) -> dict[str, Any]:
+    return {answer.task.name: answer.value for answer in answers}
 
 
 def _act(request: HttpRequest, project: Project) -> HttpResponse:
@@ -152,6 +273,8 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise Http404("No such item.")
     answer = request.POST.get("answer", "").strip()
+    if kind == "shaky":
+        return _look(request, project, int(number), action, answer)
     if kind == "skip":
         sentence = find_sentence(project, int(number))
         if action == "take-back":
@@ -180,3 +303,24 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
         "closed": "The flag is closed.",
         "left_out": "The sentence is left out: nobody is asked about it again.",
     }[action]
+
+
+def _look(request: HttpRequest, project: Project, number: int, action: str, remark: str) -> str:
+    """Keep answers that are shaky, or send them back; return it in words."""
+    if action == "undo-look":
+        undo_look(project=project, reviewer=request.user)
+        return "Undone: it is as it was before."
+    found = [s for s in shaky_answers(project, most=N_EACH) if s.answers[0].pk == number]
+    decision = {"keep": Review.Decision.KEPT, "return": Review.Decision.RETURNED}.get(action)
+    if not found or decision is None:
+        raise Http404("No such answer.")
+    now = timezone.now()
+    with transaction.atomic():
+        for answer in found[0].answers:
+            review_answer(
+                answer=answer, decision=decision, reviewer=request.user, now=now, remark=remark
+            )
+    person = found[0].answers[0].author.get_username()
+    if action == "keep":
+        return f"Kept: the answer of {person} is gold."
+    return f"{person} is asked to look again, with your remark."

@@ -5,12 +5,13 @@ person's answer kept as it is. Returning asks the person to look again: the answ
 from their history, with the remark beside it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
-from typing import Any
+from statistics import median
+from typing import Any, Literal
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -26,6 +27,7 @@ from annotation.models import (
     Project,
     Review,
     Sentence,
+    Submission,
     Suggestion,
     Task,
 )
@@ -35,6 +37,11 @@ LOOKED_AT = 5_000  # newest answers among which contradictions are looked for
 LEAST_JUDGED = 10  # answers looked at before anything is said of the others
 CHUNK = 500
 NOTHING = "nothing"  # where a person or the model has no item
+SURE = 0.9  # from here on a model's word weighs against an answer
+RECENT = 1_000  # newest answers among which shaky ones are looked for
+OFTEN = 4  # versions of an answer that was changed often
+HASTY = 0.2  # of the usual time per word for the same tasks
+FEW = 3  # submissions without which nothing is usual
 
 
 @dataclass(frozen=True)
@@ -208,6 +215,73 @@ def _rows(model: type[Annotation], ids: Sequence[int]) -> list[ReviewRow]:
 
 
 @dataclass(frozen=True)
+class ShakyAnswer:
+    """Answers of one person to a sentence that deserve a second look, and why."""
+
+    answers: tuple[Annotation, ...]
+    reason: Literal["changed", "hasty", "contradicted"]
+    figure: float  # changes, seconds, or how sure the model is
+
+
+def shaky_answers(project: Project, *, most: int = 50) -> list[ShakyAnswer]:
+    """Return answers changed often, given far too fast, or contradicted by a sure model.
+
+    Of the newest that nobody has looked at and that are not gold; each cell once.
+    """
+    settled = Gold.objects.filter(sentence=OuterRef("sentence"), task=OuterRef("task"))
+    open_answers = answers_to_review(project).filter(~Exists(settled))
+    changed = open_answers.filter(version__gte=OFTEN).order_by("-version", "-id")[:most]
+    found = [ShakyAnswer((row,), "changed", row.version - 1) for row in changed]
+    found += _hasty(project, open_answers, most)
+    found += [
+        ShakyAnswer((row.answer,), "contradicted", row.suggestion.confidence or 0.0)
+        for row in review_queue(open_answers[:RECENT], least=SURE, most=most).rows
+        if row.suggestion is not None and row.is_unseen
+    ]
+    seen: set[int] = set()
+    once = []
+    for shaky in found:
+        ids = {answer.pk for answer in shaky.answers}
+        if not ids & seen:
+            once.append(shaky)
+        seen |= ids
+    return once[:most]
+
+
+def _hasty(project: Project, answers: QuerySet[Annotation], most: int) -> list[ShakyAnswer]:
+    """Return what was submitted in a small part of the usual time, the newest first."""
+    newest = (
+        Submission.objects.filter(project=project, number=1, seconds__gt=0, lease__ask__words={})
+        .order_by("-id")
+        .values_list(
+            "annotator_id",
+            "lease__ask__sentence_id",
+            "lease__ask__tasks",
+            "lease__ask__sentence__n_tokens",
+            "seconds",
+        )[:RECENT]
+    )
+    rows = [(who, sentence, tuple(tasks), n, s) for who, sentence, tasks, n, s in newest if n]
+    paces: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for _, _, tasks, n_words, seconds in rows:
+        paces[tasks].append(seconds / n_words)
+    usual = {tasks: median(pace) for tasks, pace in paces.items() if len(pace) >= FEW}
+    hasty = {
+        (who, sentence): seconds
+        for who, sentence, tasks, n_words, seconds in rows
+        if tasks in usual and seconds / n_words < HASTY * usual[tasks]
+    }
+    kept = list(hasty)[:most]
+    given: dict[tuple[int, int], list[Annotation]] = {cell: [] for cell in kept}
+    for answer in answers.filter(sentence__in={sentence for _, sentence in kept}):
+        if (answer.author_id, answer.sentence_id) in given:
+            given[answer.author_id, answer.sentence_id].append(answer)
+    return [
+        ShakyAnswer(tuple(found), "hasty", hasty[cell]) for cell, found in given.items() if found
+    ]
+
+
+@dataclass(frozen=True)
 class ReviewSums:
     """What came of looking at answers so far."""
 
@@ -270,6 +344,16 @@ def review_answer(
         reviewer=reviewer,
         created_at=now,
     )
+
+
+@transaction.atomic
+def undo_look(*, project: Project, reviewer: Any) -> None:
+    """Take back a person's last look, at however many answers it was."""
+    mine = Review.objects.filter(annotation__sentence__project=project, reviewer=reviewer)
+    last = mine.order_by("-id").first()
+    at_once = mine.filter(created_at=last.created_at).count() if last else 1
+    for _ in range(at_once):
+        undo_review(project=project, reviewer=reviewer)
 
 
 @transaction.atomic

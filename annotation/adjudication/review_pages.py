@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.accounts.access import get_project
 from annotation.adjudication.pages import for_drawing
 from annotation.adjudication.review import (
+    SURE,
     ReviewQueue,
     ReviewRow,
     answers_to_review,
@@ -35,7 +36,6 @@ from annotation.web.frame import render_in_project
 from mtl_engine.kinds import KINDS
 
 N_ROWS = 50
-SURE = 0.9
 # what to show -> words, least confidence of a contradiction, whether reviewed
 SHOWN: dict[str, tuple[str, float | None, bool]] = {
     "": (f"contradicted at {str(SURE)[1:]}0 or more", SURE, False),

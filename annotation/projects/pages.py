@@ -52,7 +52,7 @@ class ProjectForm(forms.Form):
     """What a project says about itself."""
 
     name = forms.CharField(
-        max_length=120, required=False, help_text="Short, and not used on this server yet."
+        max_length=120, required=False, help_text="Short, and new among your own projects."
     )
     description = forms.CharField(
         required=False,

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Flag, Gold, Lease, Role, Suggestion
 from annotation.queue.asks import ask_everything
-from tests.annotation.queue.conftest import Desk, new_project
+from tests.annotation.queue.conftest import ANSWERS, Desk, new_project
 
 
 @pytest.fixture
@@ -104,8 +104,69 @@ def test_what_is_not_there_is_not_found(client, desk, curator, body):
 
 
 def test_an_empty_inbox_says_what_comes_here(client, desk, curator):
-    assert b"Flags and skipped sentences come here." in client.get(address(desk)).content
+    assert (
+        b"Flags, disputes, shaky answers and skips come here." in client.get(address(desk)).content
+    )
     assert b"No flags." in client.get(address(desk) + "?show=flags").content
+
+
+def test_a_dispute_waits_without_names_until_somebody_decides(client, desk, curator, ann):
+    bob = desk.person("bob")
+    desk.project.overlap, desk.project.hides_names = 2, True
+    desk.project.save()
+    desk.project.queues.get().asks.update(overlap=2)
+    desk.submit(ann, desk.take(ann))
+    desk.submit(bob, desk.take(bob), {**ANSWERS, "topic": "other"})
+    sentence = desk.project.sentences.get(pk=Annotation.objects.first().sentence_id)
+    page = client.get(address(desk) + "?show=disputes")
+    (item,) = page.context["items"]
+    assert (item.name, item.kind) == (f"dispute-{sentence.pk}", "disputes")
+    assert item.words == "2 people: topic"
+    assert list(page.context["shown"]["answers"]) == ["Person A", "Person B"]
+    decide = f"/projects/{desk.project.pk}/adjudicate/?sentence={sentence.pk}"
+    assert decide in page.content.decode()
+    task = desk.project.tasks.get(name="topic")
+    Gold.objects.create(
+        sentence=sentence, task=task, value="other", source="adjudicated", updated_at=timezone.now()
+    )
+    assert not client.get(address(desk) + "?show=disputes").context["items"]
+
+
+def test_an_answer_that_a_sure_model_contradicts_is_shaky_until_it_is_kept(
+    client, desk, curator, answer
+):
+    page = client.get(address(desk) + "?show=shaky")
+    (item,) = page.context["items"]
+    assert item.words == "ann: topic, the model says otherwise, .95 sure"
+    assert list(page.context["shown"]["answers"]) == ["by ann", "model"]
+    client.post(address(desk), {"item": item.name, "action": "keep"})
+    assert Gold.objects.get(task=answer.task).value == answer.value
+    assert not client.get(address(desk)).context["items"]
+    client.post(address(desk), {"item": item.name, "action": "undo-look"})
+    assert not Gold.objects.exists()
+    assert len(client.get(address(desk)).context["items"]) == 1
+
+
+def test_a_shaky_answer_goes_back_only_with_words(client, desk, curator, answer):
+    name = f"shaky-{answer.pk}"
+    refused = client.post(address(desk), {"item": name, "action": "return"}, follow=True)
+    assert "Say what to look at again." in refused.content.decode()
+    body = {"item": name, "action": "return", "answer": "Look at the verb."}
+    page = client.post(address(desk), body, follow=True)
+    assert "ann is asked to look again, with your remark." in page.content.decode()
+    assert Annotation.objects.get(pk=answer.pk).reviews.get().remark == "Look at the verb."
+
+
+def test_an_answer_that_was_changed_often_or_far_too_fast_is_shaky(client, desk, curator, ann):
+    for seconds in (20.0, 30.0, 0.5):
+        desk.submit(ann, desk.take(ann), seconds=seconds)
+    first, _, hasty = Annotation.objects.filter(task__name="topic").order_by("id")
+    Annotation.objects.filter(pk=first.pk).update(version=4)
+    words = {i.sentence.pk: i.words for i in client.get(address(desk)).context["items"]}
+    assert words[first.sentence_id] == "ann: topic, changed 3 times"
+    n_words = hasty.sentence.n_tokens
+    assert words[hasty.sentence_id] == f"ann: 0.5 s for {n_words} words"
+    assert len(words) == 2
 
 
 def test_gold_of_a_sentence_can_be_edited_where_nobody_answered(client, desk, curator, flag):
