@@ -16,6 +16,7 @@ class AnalysisConfig(AppConfig):
                 "Study",
                 run="analysis.web.services.run_study",
                 page="analysis.web.pages.job_response",
+                home="studies",
                 lane=RESEARCH,
                 upkeep="analysis.insights.proposals.keep_up",
             )

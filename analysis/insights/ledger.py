@@ -17,7 +17,6 @@ from analysis.insights.quote import (
     as_interval,
     duration,
     quote_facts,
-    share,
 )
 from analysis.methods.quote import Curve, Draws, Floats, Prior, draw_courses, interval_of
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight
@@ -25,6 +24,7 @@ from annotation.jobs.services import Progress
 from annotation.models import Job, Project, Role, Round
 from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.selectors import round_ledger
+from annotation.templatetags.humanise import as_share, signed_points
 
 LEVEL = 0.95
 SAVED, LOST, NOT_SHOWN = "saved", "lost", "not shown"
@@ -145,15 +145,16 @@ def ledger_words(project: Project, stored: Mapping[str, Any] | None) -> list[str
         points = 100 * row["difference"]
         ends = [100 * end for end in row["interval"]]
         compared = (
-            f"{row['task']}: {share(row['chosen'])} by choice, {share(row['chance'])} by chance "
-            f"for the same minutes ({points:+.1f} points, {ends[0]:+.1f} to {ends[1]:+.1f})"
+            f"{row['task']}: {as_share(row['chosen'])} by choice, "
+            f"{as_share(row['chance'])} by chance for the same minutes ({signed_points(points)} "
+            f"points, {signed_points(ends[0])} to {signed_points(ends[1])})"
         )
         verdict = {
             SAVED: f"{row['minutes']['middle']:.0f} min saved",
             LOST: "worse than chance",
             NOT_SHOWN: "not shown yet",
         }[row["verdict"]]
-        words.append(f"{compared}: {verdict}.".replace("-", "−"))
+        words.append(f"{compared}: {verdict}.")
     return words
 
 

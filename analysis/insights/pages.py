@@ -20,6 +20,7 @@ from analysis.insights.quote import (
     Wish,
     as_text,
     change_words,
+    day,
     duration,
     judged_quotes,
     keep_quote,
@@ -274,7 +275,7 @@ def _as_field(target: float | None) -> str:
 
 
 def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
-    people = ", ".join(f"{name} {hours:g}" for name, hours in found["people"][:6])
+    people = ", ".join(f"{name} {duration(hours)}" for name, hours in found["people"][:6])
     weekly = f"with {duration(found['weekly_hours'])} a week" if found["weekly_hours"] else ""
     shared, sentences = found["shared_hours"], found["sentences"]
     middle = sentences["middle"]
@@ -292,16 +293,16 @@ def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
         "planned": "",
     }
     if found["done_on"] and found["done_on"]["middle"]:
-        words["day"] = found["done_on"]["middle"]
-        first, last = found["done_on"]["low"], found["done_on"]["high"]
-        words["days"] = f"{first} to {last}" if last else f"{first} or later"
+        words["day"] = day(found["done_on"]["middle"])
+        first, last = day(found["done_on"]["low"]), found["done_on"]["high"]
+        words["days"] = f"{first} to {day(last)}" if last else f"{first} or later"
     if planned := found.get("planned"):
         words["planned"] = (
             f"As planned it would be {duration(planned['hours']['middle'])} "
             f"({span(planned['hours'])})"
         )
         if planned["done_on"] and planned["done_on"]["middle"]:
-            words["planned"] += f", done on {planned['done_on']['middle']}"
+            words["planned"] += f", done on {day(planned['done_on']['middle'])}"
         words["planned"] += "."
     return words
 

@@ -55,6 +55,7 @@ from annotation.projects.services import update_project, update_task
 from annotation.queue.selectors import LONGEST, cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.settings import default_settings
+from annotation.templatetags.humanise import percent
 from mtl_engine.kinds import KINDS
 
 LEAST_SPREAD = 0.002  # a score's standard error is never taken for smaller
@@ -556,6 +557,12 @@ def share(value: float) -> str:
     return f"{float(text):.2f}".removeprefix("0") if len(text) < 5 else text.removeprefix("0")
 
 
+def day(iso: str) -> str:
+    """Return a day as people write it: 2026-11-24 -> 24 Nov 2026."""
+    found = date.fromisoformat(iso)
+    return f"{found.day} {found:%b} {found.year}"
+
+
 def duration(hours: float | None) -> str:
     """Return hours as people read them: 45 min, 1 h 40, 26 h."""
     if hours is None:
@@ -595,20 +602,22 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
     for row in found["tasks"]:
         if row["likely"] is not None and row["likely"] < OPEN_END:
             words.append(
-                f"{row['task']} {share(row['target'])} is not in sight: {row['likely']:.0%} of the "
-                "courses that its scores allow reach it with a hundred times today's answers."
+                f"{row['task']} {share(row['target'])} is not in sight: "
+                f"{percent(row['likely'])} of the courses that its scores "
+                "allow reach it with a hundred times today's answers."
             )
     late = found["chance"] is not None and found["chance"] < OPEN_END
     if late:
         words.append(
-            f"The deadline {found['deadline']} will probably be missed: {found['chance']:.0%} "
+            f"The deadline {day(found['deadline'])} will probably be missed: "
+            f"{percent(found['chance'])} "
             f"likely at {duration(found['weekly_hours'])} a week."
         )
     short = found["chance_in_minutes"] is not None and found["chance_in_minutes"] < OPEN_END
     if short:
         words.append(
             f"The minutes will probably not do: {max(0, found['minutes_left']):,} are left, "
-            f"{found['chance_in_minutes']:.0%} likely enough."
+            f"{percent(found['chance_in_minutes'])} likely enough."
         )
     if words and (help_words := _what_helps(found)):
         words.append(help_words)
@@ -643,9 +652,9 @@ def summary(found: Mapping[str, Any]) -> str:
         )
     words = f"{duration(found['hours']['middle'])} of work ({span(found['hours'])})"
     if found["done_on"] and found["done_on"]["middle"]:
-        words += f", done on {found['done_on']['middle']}"
+        words += f", done on {day(found['done_on']['middle'])}"
     if found["chance"] is not None:
-        words += f"; {found['chance']:.0%} likely before the deadline {found['deadline']}"
+        words += f"; {percent(found['chance'])} likely before the deadline {day(found['deadline'])}"
     return words + "."
 
 

@@ -218,7 +218,12 @@ def measure_agreement(
 
 def ratio_score(sums: Ratio, *, seed: int = 0) -> Score:
     """Return a ratio with its bootstrap interval over what it was summed over."""
-    return _score(sums.values(_weights(len(sums.common), np.random.default_rng(seed))))
+    found = _score(sums.values(_weights(len(sums.common), np.random.default_rng(seed))))
+    if found.low is None or found.low != found.high or found.value not in (0, 1):
+        return found
+    # Resamples of equal rows are equal: the exact bound of Clopper and Pearson says what n allows.
+    bound = 0.025 ** (1 / np.count_nonzero(sums.total))
+    return Score(1.0, bound, 1.0) if found.value else Score(0.0, 0.0, 1 - bound)
 
 
 def _weights(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -137,7 +137,12 @@ def _waiting(project: Project) -> dict[str, tuple[list[Item], int]]:
         for flag in flags_of(project, is_open=True)
     ]
     disputed = disputes(project)
-    shaky = [_shaky_item(found) for found in shaky_answers(project, most=N_EACH)]
+    in_dispute = {dispute.sentence_id for dispute in disputed}  # once, and without names
+    shaky = [
+        _shaky_item(found)
+        for found in shaky_answers(project, most=N_EACH)
+        if found.answers[0].sentence_id not in in_dispute
+    ]
     skips = [
         Item(
             f"skip-{skipped.sentence.pk}",

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -16,6 +17,7 @@ from annotation.jobs.services import (
     alive_workers,
     cancel_job,
     find_paged_job,
+    get_job_kind,
     job_response,
     waits_for,
 )
@@ -33,12 +35,16 @@ def job_page(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse
     response = job_response(request, project, job)
     if response is not None:
         return response
+    title, home = _named(job)
     context = {
         "job": job,
+        "title": title,
+        "home": home,
+        "home_href": reverse(home, args=[project.pk]),
         "is_open": job.state in OPEN,
         "is_worker_alive": alive_workers(timezone.now()).exists(),
     }
-    return render_in_project(request, "annotation/job.html", project, "data", context)
+    return render_in_project(request, "annotation/job.html", project, home, context)
 
 
 @login_required
@@ -70,6 +76,15 @@ def cancel(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse:
     except Conflict as refusal:
         messages.warning(request, str(refusal))
     return redirect("job", project.pk, job.pk)
+
+
+def _named(job: Job) -> tuple[str, str]:
+    """Return what a job is called, and the page that leads to it."""
+    if "insight" in job.arguments:
+        insight = get_insight(job.arguments["insight"])
+        return insight.title, insight.page
+    kind = get_job_kind(job.kind)
+    return kind.title, kind.home
 
 
 def insight_response(request: HttpRequest, project: Project, job: Job) -> HttpResponse:

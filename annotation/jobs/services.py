@@ -40,7 +40,8 @@ class JobKind:
     ``run(job, progress)`` does the work and finishes the job; it may be called again for a job that
     a worker left unfinished. ``follow(job)`` is called in the transaction in which the job's state
     changed. ``upkeep(now)`` is called by every worker every few seconds. ``page(request, project,
-    job)`` shows an ended job. ``lane`` says which workers take it.
+    job)`` shows an ended job. ``home`` is the page that leads there. ``lane`` says which workers
+    take it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class JobKind:
     follow: str = ""
     upkeep: str = ""
     page: str = ""
+    home: str = "data"
     lane: str = TRAINING
 
 

@@ -166,7 +166,7 @@ def _after_round(project: Project, user: Any, facts: Facts) -> Standing:
 def next_steps(project: Project, facts: Facts) -> list[Step]:
     """Return the steps of a project that a person's role reaches; one of them is current."""
     number = facts.last.number if facts.last else 0
-    next_round = facts.running.number if facts.running else number + 1
+    next_round = (facts.running.number if facts.running else number) + 1
     is_worth = facts.n_new >= WORTH
     has_answers = facts.n_new > 0 or facts.has_model
     current = _current(project, facts, is_worth=is_worth)

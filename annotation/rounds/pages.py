@@ -27,7 +27,13 @@ from annotation.rounds.outlook import (
     standing,
     targets_reached,
 )
-from annotation.rounds.preview import BUDGETS, OF_LOOKS, by_chance, expected_gains, last_model
+from annotation.rounds.preview import (
+    OF_LOOKS,
+    by_chance,
+    expected_gains,
+    last_model,
+    usual_budgets,
+)
 from annotation.rounds.quality import (
     better_than_chance,
     headline,
@@ -228,7 +234,7 @@ def _plan_page(
         "plan": planned,
         "known": known if last_model(project) else None,
         "preview": shown,
-        "budgets": BUDGETS,
+        "budgets": [f"{one:g}" for one in usual_budgets(project)],
         "minutes": minutes,
         "bought": bought,
         "length_rows": _length_rows(shown.get("lengths", {})),

@@ -6,6 +6,7 @@ since then, chosen anew by the project's settings, for several budgets.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from annotation.models import Annotation, Gold, Project, Role, Round, Sentence
 from annotation.models import Progress as Done
 from annotation.queue.selectors import cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
-from annotation.rounds.data import open_pool
+from annotation.rounds.data import open_pool, without_word_answers
 from annotation.rounds.market import trade
 from annotation.rounds.settings import RoundSettings, default_settings
 from annotation.rounds.workspace import SCORES, ScoredPool, Workspace, whole_tenths
@@ -79,6 +80,21 @@ def last_model(project: Project) -> Round | None:
     return None
 
 
+def usual_budgets(project: Project) -> tuple[float, ...]:
+    """Return five budgets in minutes that are near to what the project's last round had."""
+    last = project.rounds.order_by("-number").first()
+    planned = last.config if last else {}
+    usual = _usual_minutes(default_settings(project))
+    if planned.get("unit") == "minutes":
+        usual = float(planned["amount"])
+    near = sorted({*map(float, BUDGETS), usual}, key=lambda minutes: abs(log(minutes / usual)))
+    return tuple(sorted(near[: len(BUDGETS)]))
+
+
+def _usual_minutes(own: RoundSettings) -> float:
+    return own.amount if own.unit == "minutes" else 60.0
+
+
 def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[str, Any]:
     """Return what each budget would buy, and of the usual one twenty asks and their lengths."""
     from annotation.rounds.selection_stage import scored_tasks
@@ -89,11 +105,11 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
     if last is None or not asked.issuperset(last.stages["scoring"]["tasks"]):
         return {}  # a task of that round is gone: the next round knows more
     own = default_settings(project)
-    usual = own.amount if own.unit == "minutes" else 60.0
+    usual = _usual_minutes(own)
     if own.unit != "minutes":
         own = replace(own, unit="minutes", amount=usual)
     tasks = scored_tasks(last)
-    scored = _still_open(Workspace.of(last).scored(tasks, "seconds"), project)
+    scored = _still_open(Workspace.of(last).scored(tasks, "seconds"), project, own)
     model = cost_model(project, scored.pool.names)
     scores = scored.scores if own.word_asks != "off" else scored.scores.of_whole_sentences()
     prices = price_pool(scored.pool, scores.n_expected, own, model, scores.n_words)
@@ -104,17 +120,21 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
         "minutes": usual,
         "budgets": {},
     }
-    budgets = sorted({*map(float, BUDGETS), usual})
+    budgets = sorted({*usual_budgets(project), usual})
     for number, minutes in enumerate(budgets):
         progress("choosing", number, len(budgets))
         settings_of = replace(own, amount=minutes)
         choice, drawn = _choose(last, scored, settings_of)
-        bought = _bought(scored, choice, drawn)
+        n_answers = own.overlap or project.overlap
+        bought = _bought(scored, choice, drawn, n_answers)
         if own.buys_looks:
             traded = trade(project, scored, choice, last.stages["scoring"].get("needs", {}))
             choice = traded.choice
             looks = sum(row["minutes"] for row in traded.split if row["purpose"] in OF_LOOKS)
-            bought = {**_bought(scored, choice, drawn, looks), "market": list(traded.split)}
+            bought = {
+                **_bought(scored, choice, drawn, n_answers, looks),
+                "market": list(traded.split),
+            }
         found["budgets"][f"{minutes:g}"] = bought
         if minutes == usual:
             found["lengths"] = _lengths(scored, choice)
@@ -147,9 +167,14 @@ def _choose(
     )
 
 
-def _still_open(scored: ScoredPool, project: Project) -> ScoredPool:
-    """Return the scored pool with everything closed that was answered or left out since."""
+def _still_open(scored: ScoredPool, project: Project, own: RoundSettings) -> ScoredPool:
+    """Return the scored pool with everything closed that was answered or left out since.
+
+    Where single words are asked, a cell is closed by answers to some of them, as in rounds.
+    """
     now = open_pool(project, scored.pool.tasks)
+    if own.word_asks != "off":
+        now = without_word_answers(project, now)
     place = {int(sentence): row for row, sentence in enumerate(now.ids)}
     is_closed = np.ones_like(scored.pool.is_closed)
     for row, sentence in enumerate(scored.pool.ids.tolist()):
@@ -164,11 +189,15 @@ def _still_open(scored: ScoredPool, project: Project) -> ScoredPool:
 
 
 def _bought(
-    scored: ScoredPool, choice: "Choice", drawn: "Sequence[Selected]", looks: float = 0.0
+    scored: ScoredPool,
+    choice: "Choice",
+    drawn: "Sequence[Selected]",
+    n_answers: int,
+    looks: float = 0.0,
 ) -> dict[str, Any]:
     """Return how many sentences are asked and which share of the time goes where.
 
-    ``looks`` are minutes of second looks.
+    Each is answered by ``n_answers`` people; ``looks`` are minutes of second looks.
     """
     costs, names = scored.prices.costs, scored.pool.names
     seconds = dict.fromkeys(names, 0.0)
@@ -180,6 +209,8 @@ def _bought(
         for column in one.tasks:
             own = costs.label[one.row, column] + costs.read[one.row] / len(one.tasks)
             seconds[names[column]] += float(own)
+    chance *= n_answers
+    seconds = {name: n_answers * value for name, value in seconds.items()}
     total = max(chance + sum(seconds.values()) + 60 * looks, 1e-9)
     found: dict[str, Any] = {
         "n_sentences": len(choice.selected) + len(drawn),

@@ -44,6 +44,10 @@ def test_a_study_runs_in_the_lane_of_research_and_is_shown(project, olga, client
     assert get_job_kind("study").lane == "research"
     job = start_study(project=project, content=TINY, created_by=olga)
     assert claim_job(worker="w", now=timezone.now(), lane="training") is None
+    client.force_login(olga)
+    waiting = client.get(reverse("job", args=[project.pk, job.pk])).content.decode()
+    assert "<h1>Study</h1>" in waiting
+    assert f'<a href="{reverse("studies", args=[project.pk])}">Back</a>' in waiting
     work(job)
     assert job.state == Job.State.DONE
     study = Study.objects.get(name="tiny")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.adjudication.agreement import measure_agreement
+from annotation.adjudication.agreement import Ratio, measure_agreement, ratio_score
 
 
 def _classes(first, second):
@@ -188,3 +188,12 @@ def test_sets_of_labels_agree_by_degrees():
     far = 3 * 1 + 3 * 1 + 1 + 1 + 1  # all other pairs have nothing in common
     expected = 2 * (near + far) / (6 * 5)
     assert report.scores["alpha"].value == pytest.approx(1 - observed / expected)
+
+
+def test_fourteen_of_fourteen_still_leave_room_for_errors():
+    found = ratio_score(Ratio(np.ones(14), np.ones(14)))
+    assert (found.value, found.high) == (1, 1)
+    assert found.low == pytest.approx(0.768, abs=0.001)  # Clopper and Pearson, 95 %
+    none = ratio_score(Ratio(np.zeros(14), np.ones(14)))
+    assert (none.value, none.low) == (0, 0)
+    assert none.high == pytest.approx(0.232, abs=0.001)

@@ -123,6 +123,8 @@ def test_a_dispute_waits_without_names_until_somebody_decides(client, desk, cura
     assert (item.name, item.kind) == (f"dispute-{sentence.pk}", "disputes")
     assert item.words == "2 people: topic"
     assert list(page.context["shown"]["answers"]) == ["Person A", "Person B"]
+    Annotation.objects.filter(task__name="topic").update(version=9)
+    assert not client.get(address(desk) + "?show=shaky").context["items"]  # would tell names
     decide = f"/projects/{desk.project.pk}/adjudicate/?sentence={sentence.pk}"
     assert decide in page.content.decode()
     task = desk.project.tasks.get(name="topic")

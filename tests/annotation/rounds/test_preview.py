@@ -79,3 +79,23 @@ def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, c
     work()
     assert stored_result(project, "preview") == {}  # its scores are of a task that is gone
     assert "It learns from" in _plan(client, project, people)
+
+
+def test_usual_budgets_follow_the_last_round(project):
+    from annotation.rounds.preview import usual_budgets
+
+    assert usual_budgets(project) == (15, 30, 60, 90, 120)
+    Round.objects.create(project=project, number=1, config={"unit": "minutes", "amount": 8})
+    assert usual_budgets(project) == (8, 15, 30, 60, 90)
+
+
+def test_minutes_of_all_people_are_told_where_two_answer(project, people, client, work):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    project.overlap = 2
+    project.save()
+    set_default_settings(project=project, values={**TINY, "unit": "minutes", "amount": 2})
+    launch_round(project=project, changes={}, created_by=None)
+    work()
+    bought = stored_result(project, "preview")["budgets"]["2"]
+    assert bought["minutes"] == pytest.approx(2, abs=0.5)
