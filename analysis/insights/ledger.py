@@ -11,13 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.insights.quote import (
-    LEAST_SPREAD,
-    NORMAL_95,
-    as_interval,
-    duration,
-    quote_facts,
-)
+from analysis.insights.quote.estimate import as_interval
+from analysis.insights.quote.facts import LEAST_SPREAD, NORMAL_95, quote_facts
+from analysis.insights.quote.words import duration
 from analysis.methods.quote import Curve, Draws, Floats, Prior, draw_courses, interval_of
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight
 from annotation.jobs.services import Progress

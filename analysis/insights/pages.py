@@ -14,23 +14,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from analysis.insights.advice import effect_rows, shown_tasks, what_to_do
 from analysis.insights.models import Repair
 from analysis.insights.proposals import apply_proposal
-from analysis.insights.quote import (
+from analysis.insights.quote.estimate import Wish, quoted
+from analysis.insights.quote.kept import (
     HELD,
     WAITS,
-    Wish,
-    as_text,
-    change_words,
-    day,
-    duration,
     judged_quotes,
     keep_quote,
     make_plan,
-    money,
     planned_changes,
-    quoted,
-    span,
-    summary,
 )
+from analysis.insights.quote.words import as_text, change_words, day, duration, money, span, summary
 from analysis.insights.suspects import answer_of, decide_suspect, open_suspects, repair_counts
 from analysis.insights.working_styles import shown_mixtures, shown_styles
 from annotation.accounts.access import get_project

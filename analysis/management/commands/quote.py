@@ -6,6 +6,10 @@ from django.utils import timezone
 
 from analysis.errors import AnalysisError
 from analysis.insights import quote, what_ifs
+from analysis.insights.quote.estimate import Wish, quoted
+from analysis.insights.quote.facts import facts_of
+from analysis.insights.quote.kept import judged_quotes, keep_quote
+from analysis.insights.quote.words import as_text, change_words, duration, span
 from annotation.errors import Refused
 from annotation.jobs.insights import InsightKind, inputs_hash, keep_insight
 from annotation.models import Project
@@ -37,25 +41,25 @@ class Command(BaseCommand):
                 what_ifs.WHAT_IFS.check(project)
                 _store(project, what_ifs.WHAT_IFS, settings, what_ifs.compute)
             _store(project, quote.QUOTE, quote.QUOTE.settings(), quote.compute)
-            wish = quote.Wish(
+            wish = Wish(
                 dict(_target(text) for text in options["target"]),
                 options["deadline"],
                 options["weekly_hours"],
                 tuple(dict.fromkeys(options["ifs"])),
             )
-            facts = quote.facts_of(project)
-            found = quote.quoted(project, facts, wish, today=timezone.localdate())
+            facts = facts_of(project)
+            found = quoted(project, facts, wish, today=timezone.localdate())
             if options["keep"]:
-                quote.keep_quote(project=project, found=found, created_by=None, now=timezone.now())
+                keep_quote(project=project, found=found, created_by=None, now=timezone.now())
         except (AnalysisError, EngineError, Refused) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(quote.as_text(found))
+        self.stdout.write(as_text(found))
         for one in found["what_ifs"]:
-            self.stdout.write(f"  --if {one['name']}: {one['words']}, {quote.change_words(one)}")
-        for row in quote.judged_quotes(project):
-            needed = "" if row["needed"] is None else f", needed {quote.duration(row['needed'])}"
+            self.stdout.write(f"  --if {one['name']}: {one['words']}, {change_words(one)}")
+        for row in judged_quotes(project):
+            needed = "" if row["needed"] is None else f", needed {duration(row['needed'])}"
             self.stdout.write(
-                f"round {row['round']}: {row['name']} {quote.span(row)}{needed}: {row['verdict']}"
+                f"round {row['round']}: {row['name']} {span(row)}{needed}: {row['verdict']}"
             )
 
 

@@ -9,20 +9,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from analysis.insights.models import Quote
-from analysis.insights.quote import (
-    HELD,
-    MISSED,
-    Wish,
-    as_text,
-    duration,
-    facts_of,
-    judged_quotes,
-    keep_quote,
-    make_plan,
-    quoted,
-    share,
-    span,
-)
+from analysis.insights.quote.estimate import Wish, quoted
+from analysis.insights.quote.facts import facts_of
+from analysis.insights.quote.kept import HELD, MISSED, judged_quotes, keep_quote, make_plan
+from analysis.insights.quote.words import as_text, duration, share, span
 from analysis.insights.what_ifs import confused_labels, with_label
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs.insights import INSIGHTS, keep_insight, known_insight, start_insight
