@@ -302,17 +302,11 @@ def looks(
     cache: Path,
 ) -> list[Offer]:
     """Return repairs of suspected errors and second opinions on answers of one person."""
-    from analysis.methods.label_errors import Judgement, find_suspects
-    from mtl_engine.cross_validation import cross_validate
+    from analysis.methods.label_errors import proofread
 
-    judged = [
-        Judgement(j.row, j.task, j.item.given, j.item.expected, j.item.likelihood, j.item.best)
-        for j in cross_validate(
-            known, desk.tasks, settings.engine_config(seed=number), n_folds=3, cache_dir=cache
-        )
-    ]
+    config = settings.engine_config(seed=number)
     by_cell: dict[tuple[int, str], float] = {}
-    for suspect in find_suspects(judged, known, desk.tasks):
+    for suspect in proofread(known, desk.tasks, config, n_folds=3, seed=number, cache_dir=cache):
         cell = (int(known[suspect.judgement.row].id), suspect.judgement.task)
         if suspect.probability >= 0.2 and cell not in desk.checked:
             by_cell[cell] = by_cell.get(cell, 0.0) + suspect.probability

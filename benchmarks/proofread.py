@@ -1,9 +1,9 @@
 """How many planted errors the layers find in each other: tables of benchmarks/results/proofread.md.
 
-    TANDEM_DATA=... python -m benchmarks.proofread [--corpora atis ewt scierc] [--seeds 1 2]
+    TANDEM_DATA=... python -m benchmarks.proofread [--corpora atis ewt scierc] [--seeds 21 22 23]
 
-Plants errors in 5 % of the items of every layer, judges all answers by models trained without them
-(one of all tasks; for comparison one per task), and looks at the most suspected first.
+Plants errors in 5 % of the items of every layer, has the product suspect them, and looks at the
+most suspected first. For comparison: how likely each answer is to a model of its task alone.
 """
 
 import argparse
@@ -14,17 +14,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from analysis.methods.label_errors import Judgement, Suspect, find_suspects
+from analysis.methods.label_errors import Judgement, proofread
 from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.kinds.tree import is_tree
 from mtl_engine.types import Example
+
+if TYPE_CHECKING:
+    from mtl_engine.config import EngineConfig
 
 RESULTS = Path(__file__).parent / "results"
 ROWS = RESULTS / "proofread.jsonl"
@@ -50,7 +53,7 @@ def main() -> None:
     """Measure what is missing and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", nargs="*", default=list(CORPORA))
-    parser.add_argument("--seeds", nargs="*", type=int, default=[1, 2])
+    parser.add_argument("--seeds", nargs="*", type=int, default=[21, 22, 23, 24, 25])
     parser.add_argument("--report", action="store_true", help="only write the report")
     arguments = parser.parse_args()
     if not arguments.report:
@@ -69,32 +72,48 @@ def measured(name: str, seed: int, *, n: int = N_SENTENCES) -> list[dict[str, An
     """Return a row per method and task: precision, and the share found in the first tenth."""
     tasks, examples = read(name, n, seed)
     wrong, planted = plant(examples, tasks, seed)
-    rows = []
-    for architecture in ("SMT", "ST"):
+    with tempfile.TemporaryDirectory(prefix="tandem-proofread-") as cache:
         started = time.process_time()
-        judged = judge(wrong, tasks, architecture, seed)
-        seconds = time.process_time() - started
-        found = find_suspects(judged, wrong, tasks)
-        by_model = find_suspects(judged, wrong, tasks, weight=0.0)
-        by_likelihood = sorted(found, key=lambda s: s.judgement.likelihood)
-        orders = {"likelihood": by_likelihood, "adjusted": by_model, "layers": found}
-        for method, order in orders.items():
-            for task in (*(task.name for task in tasks), "all"):
-                own = [s for s in order if task in ("all", s.judgement.task)]
-                there = [p for p in planted if task in ("all", p.task)]
-                rows.append(
-                    {
-                        "corpus": name,
-                        "seed": seed,
-                        "model": architecture,
-                        "method": method,
-                        "task": task,
-                        "n_items": len(own),
-                        "n_planted": len(there),
-                        **looked_at(own, there),
-                        "cpu_s": round(seconds, 1),
-                    }
-                )
+        single = single_task(wrong, tasks, seed, Path(cache))
+        between = time.process_time()
+        found = [one.judgement for one in proofread(wrong, tasks, config_of("SMT"), seed=seed,
+                                                    cache_dir=Path(cache))]  # fmt: skip
+        seconds = {"single": between - started, "product": time.process_time() - between}
+    return rows_of(name, seed, tasks, planted, single, found, seconds)
+
+
+def rows_of(
+    name: str,
+    seed: int,
+    tasks: Sequence[TaskSpec],
+    planted: Sequence[Planted],
+    single: Sequence[Judgement],
+    found: Sequence[Judgement],
+    seconds: dict[str, float],
+) -> list[dict[str, Any]]:
+    """Return the rows of three orders of looking."""
+    orders = {
+        "single": sorted(single, key=lambda one: one.likelihood),
+        "joint": sorted(found, key=lambda one: one.likelihood),
+        "product": found,
+    }
+    rows = []
+    for method, order in orders.items():
+        for task in (*(task.name for task in tasks), "all"):
+            own = [one for one in order if task in ("all", one.task)]
+            there = [p for p in planted if task in ("all", p.task)]
+            rows.append(
+                {
+                    "corpus": name,
+                    "seed": seed,
+                    "method": method,
+                    "task": task,
+                    "n_items": len(own),
+                    "n_planted": len(there),
+                    **looked_at(own, there),
+                    "cpu_s": round(seconds.get(method, 0.0), 1),
+                }
+            )
     return rows
 
 
@@ -111,35 +130,36 @@ def read(name: str, n: int, seed: int) -> tuple[tuple[TaskSpec, ...], list[Examp
     return corpus.tasks, [corpus.pool[i] for i in sorted(drawn.tolist())]
 
 
-def judge(
-    examples: Sequence[Example], tasks: Sequence[TaskSpec], architecture: str, seed: int
-) -> list[Judgement]:
-    """Return cross-validated judgements by one model of all tasks, or with ST by one per task."""
+def config_of(architecture: str) -> "EngineConfig":
+    """Return the engine's settings: the bundled encoder, wholly frozen."""
     from mtl_engine.config import EngineConfig
-    from mtl_engine.cross_validation import cross_validate
 
-    config = EngineConfig.from_dict(
+    return EngineConfig.from_dict(
         {"encoder": {"frozen_layers": 6}, "model": {"architecture": architecture}}
     )
-    with tempfile.TemporaryDirectory(prefix="tandem-proofread-") as cache:
-        judged = cross_validate(examples, tasks, config, seed=seed, cache_dir=Path(cache))
+
+
+def single_task(
+    examples: Sequence[Example], tasks: Sequence[TaskSpec], seed: int, cache: Path
+) -> list[Judgement]:
+    """Return cross-validated judgements by a model per task."""
+    from mtl_engine.cross_validation import cross_validate
+
+    judged = cross_validate(examples, tasks, config_of("ST"), seed=seed, cache_dir=cache)
     return [
         Judgement(one.row, one.task, *(getattr(one.item, key) for key in FIELDS)) for one in judged
     ]
 
 
-FIELDS = ("given", "expected", "likelihood", "best")
+FIELDS = ("given", "expected", "likelihood", "best", "presence")
 
 
-def looked_at(order: Sequence[Suspect], planted: Sequence[Planted]) -> dict[str, Any]:
+def looked_at(order: Sequence[Judgement], planted: Sequence[Planted]) -> dict[str, Any]:
     """Return the precision of as many looks as errors, and the share found in a tenth of looks."""
     by_cell: dict[tuple[int, str], list[Planted]] = {}
     for one in planted:
         by_cell.setdefault((one.row, one.task), []).append(one)
-    hits = [
-        [p for p in by_cell.get((s.judgement.row, s.judgement.task), ()) if meets(p, s.judgement)]
-        for s in order
-    ]
+    hits = [[p for p in by_cell.get((one.row, one.task), ()) if meets(p, one)] for one in order]
     first = hits[: len(planted)]
     tenth = {id(p) for found in hits[: len(order) // 10] for p in found}
     return {
@@ -237,45 +257,48 @@ def _other_head(items: Sequence[Any], number: int, rng: np.random.Generator) -> 
 
 def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
     """Return the report."""
-    newest = {(r["corpus"], r["seed"], r["model"], r["method"], r["task"]): r for r in rows}
+    newest = {(r["corpus"], r["seed"], r["method"], r["task"]): r for r in rows}
     lines = [
         "# Layers that proofread each other: planted errors",
         "",
         f"`python -m benchmarks.proofread`: {N_SENTENCES} random sentences of each corpus (50 "
         f"words at most), {100 * SHARE:.0f} % of the items of every layer made wrong (another "
         "label by its frequency; spans also dropped or a word longer, arcs at another head, "
-        "relations dropped), five-fold cross-validation, the bundled encoder wholly "
-        "frozen. *Single-task* ranks by the likelihood of the answer in a model of its task "
-        "alone; *joint* does so in "
-        "one model of all tasks; *adjusted* makes it relative to what answers of the label have "
-        "(confident learning); *layers* adds contradictions between layers: this is the product's.",
+        "relations dropped), five-fold cross-validation, the bundled encoder wholly frozen. "
+        "*Single-task* ranks by the likelihood of the answer in a model of its task alone; *joint* "
+        "does so in one model of all tasks; *product* is what people see under suspected errors: "
+        "a regression per task over the joint model's likelihoods, those usual for labels and the "
+        "contradictions with words and layers, learned from errors that the product plants "
+        "itself on top of the answers as they are, wrong ones included. Its planted errors are of "
+        "the same kinds (labels by frequency, dropped, borders, heads), drawn by other code and "
+        "at other places: errors of people are of more kinds than these.",
         "",
-        "Precision is of as many looks as there are planted errors; found is the share of them in "
-        "the first tenth of all looks. Errors that the corpora have themselves count as false.",
+        "The regression and its features were chosen on seed 11; no seed of the table was looked "
+        "at before. Precision is of as many looks as there are planted errors; found is the share "
+        "of them in the first tenth of all looks. Errors that the corpora have themselves count "
+        "as false. The goal is twice the precision of single-task, and 60 % found.",
         "",
-        "| corpus (seeds) | layer | items | planted | single-task | joint | joint, adjusted "
-        "| joint, layers | times single-task | found: single-task | found: layers |",
+        "| corpus (seeds) | layer | items | planted | single-task | joint | product "
+        "| times single-task | most possible | found: single-task | found: product |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     keys = dict.fromkeys((r["corpus"], r["task"]) for r in newest.values())
     for corpus, task in keys:
         own = [r for r in newest.values() if (r["corpus"], r["task"]) == (corpus, task)]
 
-        def mean(model: str, method: str, key: str, own: Any = own) -> float:
-            values = [r[key] for r in own if (r["model"], r["method"]) == (model, method)]
-            return float(np.mean(values))
+        def mean(method: str, key: str, own: Any = own) -> float:
+            return float(np.mean([r[key] for r in own if r["method"] == method]))
 
         seeds = {r["seed"] for r in own}
-        single, layers = mean("ST", "likelihood", "precision"), mean("SMT", "layers", "precision")
+        single, product = mean("single", "precision"), mean("product", "precision")
         lines.append(
-            f"| {corpus} ({len(seeds)}) | {task} | {mean('SMT', 'layers', 'n_items'):.0f} "
-            f"| {mean('SMT', 'layers', 'n_planted'):.0f} | {single:.2f} "
-            f"| {mean('SMT', 'likelihood', 'precision'):.2f} "
-            f"| {mean('SMT', 'adjusted', 'precision'):.2f} | {layers:.2f} "
-            f"| {layers / max(single, 1e-9):.1f} | {mean('ST', 'likelihood', 'found'):.0%} "
-            f"| {mean('SMT', 'layers', 'found'):.0%} |"
+            f"| {corpus} ({len(seeds)}) | {task} | {mean('product', 'n_items'):.0f} "
+            f"| {mean('product', 'n_planted'):.0f} | {single:.2f} "
+            f"| {mean('joint', 'precision'):.2f} | {product:.2f} "
+            f"| {product / max(single, 1e-9):.1f} | {1 / max(single, 1e-9):.1f} "
+            f"| {mean('single', 'found'):.0%} | {mean('product', 'found'):.0%} |"
         )
-    seconds = {(r["corpus"], r["seed"], r["model"]): r["cpu_s"] for r in newest.values()}
+    seconds = {(r["corpus"], r["seed"], r["method"]): r["cpu_s"] for r in newest.values()}
     lines += ["", f"{sum(seconds.values()):.0f} CPU seconds in all."]
     return "\n".join(lines) + "\n"
 

@@ -33,6 +33,7 @@ class Judged:
     row: int
     task: str
     item: JudgedItem
+    version: int = 0  # of the answers: 0 = those learned from, k = the k-th of others
 
 
 def cross_validate(
@@ -40,6 +41,7 @@ def cross_validate(
     tasks: Sequence[TaskSpec],
     config: EngineConfig,
     *,
+    others: Sequence[Sequence[Example]] = (),
     n_folds: int = 5,
     groups: Sequence[Hashable] | None = None,
     seed: int = 0,
@@ -51,7 +53,8 @@ def cross_validate(
 
     The sentences come in ``n_folds`` parts; each is judged by a model of the others. Sentences of
     one group, as those of a document, stay together. With the architecture ST there is a model per
-    task and part.
+    task and part. ``others`` are other answers to the same sentences, which the same models judge
+    and never learn from.
     """
     fold = _folds(groups or list(range(len(examples))), n_folds, seed)
     learnable = learnable_tasks(tasks, examples)
@@ -76,8 +79,10 @@ def cross_validate(
             assert isinstance(end, End)
             features = open_features(end.model.encoder, cache_dir)
             temperatures = fit_temperatures(end.model, dev, features)
-            judged = judge_answers(end.model, [own[row] for row in held], temperatures, features)
-            found += [Judged(held[one.row], one.task, one.item) for one in judged]
+            for version, answers in enumerate((own, *(only_tasks(o, group) for o in others))):
+                asked = [answers[row] for row in held]
+                judged = judge_answers(end.model, asked, temperatures, features)
+                found += [Judged(held[one.row], one.task, one.item, version) for one in judged]
     return found
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from analysis.methods.surrogate.advice import Advice, in_words
 from annotation.bridge import as_example, task_specs
 from annotation.errors import InvalidInput, Problem
-from annotation.jobs.insights import InsightKind, register_insight
+from annotation.jobs.insights import InsightKind, newest_answers, register_insight
 from annotation.jobs.services import Progress
-from annotation.models import Annotation, Gold, Job, Project, Role
+from annotation.models import Job, Project, Role
 from annotation.rounds.data import labelled_sentences
 from annotation.rounds.settings import default_settings
 from config.home import home
@@ -167,19 +167,6 @@ def _cell(effect: dict[str, Any] | None, strongest: float, is_itself: bool) -> d
     return {**effect, "tone": tone, "strength": strength}
 
 
-def _inputs(project: Project) -> Any:
-    """Return the tasks and the newest answer and gold of each."""
-    return [
-        [task.name, task.kind, _newest(Annotation, task.pk), _newest(Gold, task.pk)]
-        for task in project.tasks.all()
-    ]
-
-
-def _newest(model: type[Annotation] | type[Gold], task_id: int) -> int | None:
-    row = model.objects.filter(task_id=task_id).order_by("-pk").values_list("pk").first()
-    return row[0] if row else None
-
-
 def _check(project: Project) -> None:
     if project.tasks.count() < 2:
         raise InvalidInput([Problem("", "Advice compares tasks: this project has only one.")])
@@ -190,7 +177,7 @@ ADVICE = register_insight(
         name="advice",
         title="Task advice",
         compute="analysis.insights.advice.compute",
-        inputs=_inputs,
+        inputs=newest_answers,
         settings=AdviceSettings,
         check=_check,
         role=Role.OWNER,

@@ -19,7 +19,13 @@ from annotation.adjudication.final import FinalAnswer, final_answers
 from annotation.adjudication.services import decide
 from annotation.bridge import as_example, task_specs, tasks_by_name
 from annotation.errors import Conflict, NotFound, Refused
-from annotation.jobs.insights import InsightKind, known_insight, register_insight, stored_result
+from annotation.jobs.insights import (
+    InsightKind,
+    known_insight,
+    newest_answers,
+    register_insight,
+    stored_result,
+)
 from annotation.jobs.services import Progress
 from annotation.models import Annotation, Ask, Gold, Job, Project, Queue, Role, Sentence
 from annotation.queue.asks import AskRow, append_asks
@@ -39,6 +45,7 @@ LEAST_SENTENCES = 30  # with answers, below which models of parts of them say no
 LEAST_PROBABILITY = 0.2  # of an error, from which an answer is worth a look
 RULE_WORDS = {
     "words": "“{context}” is {usual} elsewhere",
+    "beside": "between such words ({context}) it is usually {usual}",
     "class": "under {context} it is usually {usual}",
     "items": "with {context} it is usually {usual}",
     "ends": "from {context} it is usually {usual}",
@@ -66,34 +73,22 @@ class SuspectSettings(Settings):
 
 def compute(project: Project, settings: SuspectSettings, progress: Progress) -> dict[str, Any]:
     """Return the suspected errors, most of them per second of looking first."""
-    from analysis.methods.label_errors import Judgement, estimated_errors, find_suspects
-    from mtl_engine.cross_validation import cross_validate  # loads torch
+    from analysis.methods.label_errors import estimated_errors, proofread
 
     tasks = task_specs(project)
     sentences = labelled_sentences(project)
     examples = [as_example(s.id, s.tokens, s.labels, tasks) for s in sentences]
     chosen = default_settings(project)
-    judged = [
-        Judgement(
-            one.row,
-            one.task,
-            one.item.given,
-            one.item.expected,
-            one.item.likelihood,
-            one.item.best,
-        )
-        for one in cross_validate(
-            examples,
-            tasks,
-            chosen.engine_config(seed=chosen.seed),
-            n_folds=settings.n_folds,
-            groups=[s.document or s.id for s in sentences],
-            seed=chosen.seed,
-            cache_dir=home().features,
-            on_progress=lambda done, total: progress("training", done, total),
-        )
-    ]
-    suspects = find_suspects(judged, examples, tasks)
+    suspects = proofread(
+        examples,
+        tasks,
+        chosen.engine_config(seed=chosen.seed),
+        n_folds=settings.n_folds,
+        groups=[s.document or s.id for s in sentences],
+        seed=chosen.seed,
+        cache_dir=home().features,
+        on_progress=lambda done, total: progress("training", done, total),
+    )
     likely = [s for s in suspects if s.probability >= LEAST_PROBABILITY]
     seconds = _seconds(likely, [len(e.tokens) for e in examples], tasks, project)
     order = np.argsort([-s.probability / x for s, x in zip(likely, seconds, strict=True)])
@@ -109,10 +104,10 @@ def compute(project: Project, settings: SuspectSettings, progress: Progress) -> 
     return {
         "rows": rows,
         "n_sentences": len(sentences),
-        "n_judged": len(judged),
+        "n_judged": len(suspects),
         "n_likely": len(likely),
         "expected": round(sum(s.probability for s in suspects), 1),
-        "confident": estimated_errors(judged),
+        "confident": estimated_errors([s.judgement for s in suspects]),
     }
 
 
@@ -350,20 +345,6 @@ def _key(sentence: int, task: str, given: Any, expected: Any) -> tuple[Any, ...]
     return (sentence, task, str(given), str(expected))
 
 
-def _inputs(project: Project) -> Any:
-    """Return the newest answer and gold of each task."""
-    return [
-        [
-            task.name,
-            *(
-                model.objects.filter(task=task).order_by("-pk").values_list("pk").first()
-                for model in (Annotation, Gold)
-            ),
-        ]
-        for task in project.tasks.all()
-    ]
-
-
 def _check(project: Project) -> None:
     answered = Sentence.objects.filter(project=project, left_out="")
     n = answered.filter(annotations__isnull=False).distinct().count()
@@ -386,7 +367,7 @@ SUSPECTS = register_insight(
         name="suspects",
         title="Suspected errors",
         compute="analysis.insights.suspects.compute",
-        inputs=_inputs,
+        inputs=newest_answers,
         settings=SuspectSettings,
         check=_check,
         role=Role.CURATOR,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.bridge import task_specs
 from annotation.errors import Refused
-from annotation.jobs.insights import InsightKind, register_insight
+from annotation.jobs.insights import InsightKind, newest_answers, register_insight
 from annotation.jobs.services import Progress
-from annotation.models import Annotation, Gold, Job, Project, Role
+from annotation.models import Job, Project, Role
 from annotation.rounds.dashboard import trained_rounds
 from annotation.rounds.data import labelled_data
 from annotation.rounds.settings import RoundSettings, default_settings
@@ -215,26 +215,12 @@ def _check(project: Project) -> None:
         )
 
 
-def _inputs(project: Project) -> Any:
-    """Return the newest answer and gold of each task."""
-    return [
-        [
-            task.name,
-            *(
-                model.objects.filter(task=task).order_by("-pk").values_list("pk").first()
-                for model in (Annotation, Gold)
-            ),
-        ]
-        for task in project.tasks.all()
-    ]
-
-
 WHAT_IFS = register_insight(
     InsightKind(
         name="what_ifs",
         title="What-ifs",
         compute="analysis.insights.what_ifs.compute",
-        inputs=_inputs,
+        inputs=newest_answers,
         settings=WhatIfSettings,
         check=_check,
         role=Role.CURATOR,

@@ -17,7 +17,7 @@ from django.utils.module_loading import import_string
 
 from annotation.errors import Conflict, InvalidInput, NotFound, Problem, unknown_name
 from annotation.jobs.services import OPEN, Progress, enqueue_job, finish_job
-from annotation.models import Insight, Job, Project, Role
+from annotation.models import Annotation, Gold, Insight, Job, Project, Role
 from mtl_engine.errors import EngineError
 from mtl_engine.settings import Settings
 
@@ -186,6 +186,21 @@ def inputs_hash(kind: InsightKind, project: Project, settings: Mapping[str, Any]
     """Return the hash of what a result is computed from."""
     text = json.dumps([settings, kind.inputs(project)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def newest_answers(project: Project) -> list[list[Any]]:
+    """Return the newest answer and gold of each task: inputs of what is learned from answers."""
+    return [
+        [
+            task.name,
+            task.kind,
+            *(
+                model.objects.filter(task=task).order_by("-pk").values_list("pk", flat=True).first()
+                for model in (Annotation, Gold)
+            ),
+        ]
+        for task in project.tasks.all()
+    ]
 
 
 def _jobs(project: Project, name: str) -> Any:

@@ -72,6 +72,7 @@ class JudgedItem:
     expected: Item | None
     likelihood: float  # of what was given
     best: float  # of what is expected
+    presence: float = 1.0  # that anything stands here: a span, a link, an arc to this head
 
 
 class Reading(ABC):

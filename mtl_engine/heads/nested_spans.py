@@ -120,7 +120,11 @@ class SpanHead(Head):
                 number = place(start, end)
                 return 1.0 if number is None else float(rows[number].max())
 
-            found.append(judged_spans(answer, expected, own, best))
+            def presence(start: int, end: int, rows: Any = rows) -> float:
+                number = place(start, end)
+                return 1.0 if number is None else float(1 - rows[number, 0])
+
+            found.append(judged_spans(answer, expected, own, best, presence))
         return found
 
     def calibration_rows(

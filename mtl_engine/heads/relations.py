@@ -54,6 +54,7 @@ from mtl_engine.types import Answer, TaskSpec
 
 OTHERS_PER_GOLD = 1.0  # sampled pairs that are not of two gold spans, per pair that is
 FEWEST_OTHERS = 4  # per sentence
+LEAST_PRESENCE = 0.1  # of a link, from which one that was not given may have been overlooked
 FEWEST_TO_FIT = 10  # dev relations below which no null offset is fitted
 
 
@@ -212,7 +213,7 @@ class RelationHead(Head):
         parents: Sequence[ParentSpans | None] | None = None,
         temperature: float = 1.0,
     ) -> list[list[JudgedItem]]:
-        """Return a judgement of every link, and of expected ones between the given spans."""
+        """Return a judgement of every link, and of those between the given spans that may lack."""
         spans = scores.parent.spans
         places: dict[int, tuple[int, int]] = {}
         sides = (0, 1) if self.has_two else (0,)
@@ -226,14 +227,20 @@ class RelationHead(Head):
             np.array([of_side.get(int(end), NOTHING) for end in ends], dtype=np.int64)
             for of_side, ends in zip(types, (pairs.first, pairs.second), strict=True)
         ]
-        expected = self._answering(logits, self._allowed(*labels)).argmax(1)
+        answering = self._answering(logits, self._allowed(*labels))
+        expected = answering.argmax(1)
+        likeliest = 1 + answering[:, 1:].argmax(1)
+        is_thinkable = (rows[:, 0] <= 1 - LEAST_PRESENCE) & np.isfinite(answering[:, 1:]).any(1)
         found: list[list[JudgedItem]] = [[] for _ in answers]
         links = [{tuple(link[:4]): link[4] for link in answer} for answer in answers]
         names = (None, *self.task.labels)
         for pair, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
             row = int(spans.sentence[first])
             ends = (*places[int(first)], *places[int(second)])
-            label, other = links[row].get(ends), names[int(expected[pair])]
+            label, best = links[row].get(ends), int(expected[pair])
+            if label is None and is_thinkable[pair]:
+                best = int(likeliest[pair])
+            other = names[best]
             if label is None and other is None:
                 continue
             number = 0 if label is None else 1 + self.label_number(label)
@@ -242,7 +249,8 @@ class RelationHead(Head):
                     None if label is None else (*ends, label),
                     None if other is None else (*ends, other),
                     float(rows[pair, number]),
-                    float(rows[pair, expected[pair]]),
+                    float(rows[pair, best]),
+                    float(1 - rows[pair, 0]),
                 )
             )
         return found

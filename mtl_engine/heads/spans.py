@@ -58,7 +58,15 @@ class FlatSpanHead(TagHead):
             given = rows[np.arange(len(rows)), self.encode(len(rows), answer)]  # (m,)
             goes_on = {(end, label): 1 + 2 * self.index[label] + 1 for _, end, label in answer}
             ends = {end: 1 - rows[end, tag] for (end, _), tag in goes_on.items() if end < len(rows)}
-            found.append(judged_spans(answer, expected, _least(given, ends), _least(rows.max(1))))
+            found.append(
+                judged_spans(
+                    answer,
+                    expected,
+                    _least(given, ends),
+                    _least(rows.max(1)),
+                    _least(1 - rows[:, 0]),
+                )
+            )
         return found
 
     def read(
@@ -106,10 +114,12 @@ def judged_spans(
     expected: Sequence[Sequence[Any]],
     likelihood: Callable[[int, int], float],
     best: Callable[[int, int], float],
+    presence: Callable[[int, int], float],
 ) -> list[JudgedItem]:
     """Return a judgement of every given span, and of expected spans where none is given.
 
-    ``likelihood`` is of what is given between two places, ``best`` of what is expected there.
+    ``likelihood`` is of what is given between two places, ``best`` of what is expected there,
+    ``presence`` of any span at all.
     """
     found = []
     met: set[int] = set()
@@ -123,11 +133,19 @@ def judged_spans(
         other = tuple(expected[max(overlaps, key=lambda one: one[:2])[2]]) if overlaps else None
         place = other or (start, end)
         sure = best(int(place[0]), int(place[1]))
-        found.append(JudgedItem((start, end, label), other, likelihood(start, end), sure))
+        found.append(
+            JudgedItem(
+                (start, end, label), other, likelihood(start, end), sure, presence(start, end)
+            )
+        )
     for number, (start, end, label) in enumerate(expected):
         if number not in met:
             missing = JudgedItem(
-                None, (start, end, label), likelihood(start, end), best(start, end)
+                None,
+                (start, end, label),
+                likelihood(start, end),
+                best(start, end),
+                presence(start, end),
             )
             found.append(missing)
     return found

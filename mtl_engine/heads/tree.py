@@ -167,10 +167,17 @@ class TreeHead(Head):
         )
         for answer, target, labels, heads, expected, sure in parts:
             words = np.arange(len(answer))
-            own = heads[words, target.heads] * labels[words, target.labels]
+            there = heads[words, target.heads]
+            own = there * labels[words, target.labels]
             found.append(
                 [
-                    JudgedItem((i, *answer[i]), (i, *expected[i]), float(own[i]), float(sure[i]))
+                    JudgedItem(
+                        (i, *answer[i]),
+                        (i, *expected[i]),
+                        float(own[i]),
+                        float(sure[i]),
+                        float(there[i]),
+                    )
                     for i in range(len(answer))
                 ]
             )

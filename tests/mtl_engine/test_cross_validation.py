@@ -1,5 +1,7 @@
 """Answers judged by models that were trained without them: every item of every kind."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,18 @@ def test_every_given_item_is_judged_once_and_probabilities_are_probabilities():
         assert given[row, "ner"] == [(0, 1, "LOC"), (1, 2, "PER")]
         assert given[row, "flat"] == [(0, 2, "X")]
         assert given[row, "links"] == [(0, 1, 1, 2, "in")]
+
+
+def test_other_answers_are_judged_by_the_same_models_and_change_nothing():
+    examples = [_example(number) for number in range(8)]
+    other = [replace(e, labels={**e.labels, "flat": []}) for e in examples]
+    judged = cross_validate(examples, TASKS, CONFIG, n_folds=2, others=[other])
+    alone = cross_validate(examples, TASKS, CONFIG, n_folds=2)
+    assert [one for one in judged if one.version == 0] == alone
+    upos = [[x.item for x in judged if x.version == v and x.task == "upos"] for v in (0, 1)]
+    assert upos[0] == upos[1]
+    assert not [x for x in judged if x.version == 1 and x.task == "flat" and x.item.given]
+    assert all(0 <= x.item.presence <= 1 for x in judged)
 
 
 def test_sentences_of_a_document_stay_together():

@@ -1,7 +1,9 @@
 """Suspected errors: rare labels are no errors, layers contradict each other."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from analysis.methods.label_errors import (
@@ -12,6 +14,9 @@ from analysis.methods.label_errors import (
     find_suspects,
     label_thresholds,
 )
+from analysis.methods.label_errors.planted import plant_errors, planted_items
+from mtl_engine.kinds import KINDS
+from mtl_engine.kinds.tree import is_tree
 from mtl_engine.types import Example, TaskSpec
 
 INTENT = TaskSpec("intent", "classes", ("flight", "fare"))
@@ -104,3 +109,77 @@ def test_equal_words_with_another_label_are_a_contradiction_and_an_answer_is_not
     assert found[5].evidence > 1
     assert (found[5].context, found[5].usual) == ("rome", "city")
     assert abs(found[6].evidence) < 1e-9  # nobody else says anything about "free"
+
+
+def _cities(n):
+    """Sentences "to rome": the slot is right, its intent is a flight."""
+    return [
+        Example(("to", "rome"), {"slots": [[1, 2, "city"]], "intent": "flight"}, i)
+        if i % 2
+        else Example(("for", "free"), {"slots": [[1, 2, "price"]], "intent": "fare"}, i)
+        for i in range(n)
+    ]
+
+
+def test_planted_errors_are_a_share_of_the_items_and_keep_answers_valid():
+    examples = _cities(400)
+    wrong = plant_errors(examples, (SLOTS, INTENT), np.random.default_rng(1), share=0.1)
+    changed = sum(
+        a.labels["intent"] != b.labels["intent"] for a, b in zip(examples, wrong, strict=True)
+    )
+    assert 20 <= changed <= 60
+    for example in wrong:
+        for task in (SLOTS, INTENT):
+            assert not KINDS[task.kind].check(
+                example.labels[task.name], example.tokens, task.labels
+            )
+    assert all(e.labels["intent"] in ("flight", "fare") for e in examples)  # left as they were
+
+
+def test_planted_arcs_leave_a_tree():
+    tree = [[2, "dep"], [0, "root"], [2, "dep"], [3, "dep"]]
+    examples = [Example(("a", "b", "c", "d"), {"tree": tree}, i) for i in range(50)]
+    wrong = plant_errors(examples, (TREE,), np.random.default_rng(1), share=0.5)
+    assert all(is_tree([head for head, _ in e.labels["tree"]]) for e in wrong)
+    assert any(e.labels["tree"] != tree for e in wrong)
+
+
+def test_an_item_shows_a_planted_error_where_it_is_new_or_lacking():
+    before = [Example(("a", "b", "c"), {"slots": [[0, 1, "city"], [2, 3, "price"]]}, 0)]
+    after = [Example(("a", "b", "c"), {"slots": [[0, 1, "price"]]}, 0)]
+    judged = [
+        Judgement(0, "slots", (0, 1, "price"), (0, 1, "city"), 0.1, 0.9),
+        Judgement(0, "slots", None, (1, 3, "price"), 0.1, 0.9),  # meets the one that was dropped
+        Judgement(0, "slots", None, (1, 2, "price"), 0.1, 0.9),
+    ]
+    assert planted_items(judged, before, after, (SLOTS,)).tolist() == [True, True, False]
+
+
+def test_a_detector_learns_from_planted_errors_what_likelihoods_mean():
+    """Likelihoods of a model that is always unsure tell nothing; its labels do."""
+    rng = np.random.default_rng(3)
+    examples = [
+        Example((f"w{i}",), {"intent": "flight" if i % 2 else "fare"}, i) for i in range(300)
+    ]
+    mistaken = {10, 51, 120}
+
+    def judge(answers):
+        found = []
+        for row, example in enumerate(answers):
+            truth = "flight" if row % 2 else "fare"
+            given = example.labels["intent"]
+            likelihood = 0.5 + (0.02 if given == truth else -0.02) + rng.normal(0, 0.004)
+            found.append(_intent(row, given, truth, likelihood, 0.52))
+        return found
+
+    other = {"flight": "fare", "fare": "flight"}
+    examples = [
+        replace(e, labels={"intent": other[e.labels["intent"]]}) if e.id in mistaken else e
+        for e in examples
+    ]
+    wrong = [plant_errors(examples, (INTENT,), rng, share=0.05) for _ in range(4)]
+    planted = [(judge(answers), answers) for answers in wrong]
+    found = find_suspects(judge(examples), examples, (INTENT,), planted=planted)
+    assert {one.judgement.row for one in found[:3]} == mistaken
+    assert min(one.probability for one in found[:3]) > 0.5
+    assert max(one.probability for one in found[3:]) < 0.2

@@ -1,9 +1,7 @@
-"""Suspected errors: answers that models without them, and the other layers, find unlikely.
+"""Contradictions between an answer and its words or other layers, learned from the data.
 
-Confident learning (Northcutt, Jiang & Chuang 2021, as in cleanlab): how likely an answer is counts
-relative to how likely answers with its label are on the whole, so that rare labels are not taken
-for errors. Contradictions between layers are learned from the data: a table says how often a label
-stands in a context of other layers or words, the answer itself left out.
+A table says how often a label stands in a context of other layers or words, the answer itself left
+out.
 """
 
 import math
@@ -12,36 +10,13 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from analysis.methods.label_errors.judgement import Judgement, label_of
 from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.kinds.kind import Item
 from mtl_engine.types import Example
 
-NOTHING = ""  # the label of a place where nothing is marked
-PRIOR = 0.05  # share of answers taken for wrong before anything is known
 SMOOTHING = 1.0  # answers' worth of belief in the coarser table
-FLOOR = 1e-6
-WEIGHT = 0.5  # of a contradiction beside the models' likelihood: the two are not independent
-LEAST_EVIDENCE = 1.0  # nats from which a contradiction is given as a reason
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """An item of an answer as models that did not learn from it see it."""
-
-    row: int
-    task: str
-    given: Item | None  # None = nothing is answered here
-    expected: Item | None
-    likelihood: float  # of what was given
-    best: float  # of what is expected
-
-    @property
-    def place(self) -> Item:
-        """Return where it is: the item without its label."""
-        item = self.given or self.expected or ()
-        return item[:-1]
+MOST_BETWEEN = 4  # words between two spans that are a context of their link
 
 
 @dataclass(frozen=True)
@@ -52,72 +27,6 @@ class Reason:
     evidence: float  # nats for another answer
     context: str  # what it contradicts, as people read it
     usual: str  # the label that stands there usually
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """An item that may be wrong, and why."""
-
-    judgement: Judgement
-    score: float  # nats for another answer, models and layers together
-    probability: float  # that it is wrong
-    reasons: tuple[Reason, ...] = ()
-
-
-def find_suspects(
-    judged: Sequence[Judgement],
-    examples: Sequence[Example],
-    tasks: Sequence[TaskSpec],
-    *,
-    weight: float = WEIGHT,
-) -> list[Suspect]:
-    """Return every judged item with its suspicion, highest probability of an error first."""
-    thresholds = label_thresholds(judged)
-    reasons = contradictions(judged, examples, tasks)
-    found = []
-    for one, its_reasons in zip(judged, reasons, strict=True):
-        margin = adjusted_margin(one, thresholds)
-        score = margin + weight * sum(reason.evidence for reason in its_reasons)
-        told = tuple(reason for reason in its_reasons if reason.evidence >= LEAST_EVIDENCE)
-        found.append(Suspect(one, score, _probability(score), told))
-    return sorted(found, key=lambda suspect: -suspect.score)
-
-
-def label_thresholds(judged: Sequence[Judgement]) -> dict[tuple[str, str], float]:
-    """Return the mean likelihood of answers with each label of each task."""
-    sums: dict[tuple[str, str], list[float]] = defaultdict(list)
-    overall: dict[str, list[float]] = defaultdict(list)
-    for one in judged:
-        sums[one.task, _label(one.given)].append(one.likelihood)
-        overall[one.task].append(one.likelihood)
-    return {
-        key: (sum(values) + SMOOTHING * float(np.mean(overall[key[0]]))) / (len(values) + SMOOTHING)
-        for key, values in sums.items()
-    }
-
-
-def adjusted_margin(one: Judgement, thresholds: Mapping[tuple[str, str], float]) -> float:
-    """Return the log-odds of the expected against the given label, each relative to its own."""
-    if one.given == one.expected:
-        return math.log(1 - min(one.likelihood, 1 - FLOOR)) - math.log(one.likelihood + FLOOR)
-    own = thresholds[one.task, _label(one.given)]
-    other = thresholds.get((one.task, _label(one.expected)), own)
-    for_other = math.log(one.best + FLOOR) - math.log(other + FLOOR)
-    return for_other - (math.log(one.likelihood + FLOOR) - math.log(own + FLOOR))
-
-
-def estimated_errors(judged: Sequence[Judgement]) -> dict[str, int]:
-    """Return how many items of each task are confidently of another label (the joint's rest)."""
-    thresholds = label_thresholds(judged)
-    found: Counter[str] = Counter()
-    for one in judged:
-        sure = thresholds.get((one.task, _label(one.expected)))
-        if one.given != one.expected and sure is not None and one.best >= sure:
-            found[one.task] += 1
-    return dict(found)
-
-
-# contradictions
 
 
 @dataclass(frozen=True)
@@ -171,7 +80,7 @@ def rule(name: str) -> Callable[[Rule], Rule]:
 def _same_words(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]) -> _Cell | None:
     """The same words elsewhere, with the word before them."""
     place = one.place
-    label = _label(one.given)
+    label = label_of(one.given)
     form = _form(tasks[one.task])
     if form == CLASS:
         text = " ".join(example.tokens).lower()
@@ -188,6 +97,23 @@ def _same_words(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec])
     return None
 
 
+@rule("beside")
+def _words_beside(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]) -> _Cell | None:
+    """The words before and behind, or between the ends of a link."""
+    place = one.place
+    label = label_of(one.given)
+    form = _form(tasks[one.task])
+    if form in (WORD, SPAN):
+        before, behind = _before(example, place[0]), _behind(example, place[-1] - (form == SPAN))
+        return _Cell((before, (before, behind)), label, f"{before} … {behind}")
+    if len(place) == 4:
+        is_turned = place[2] < place[0]
+        start, end = (place[3], place[0]) if is_turned else (place[1], place[2])
+        words = " ".join(example.tokens[start:end]).lower() if end - start <= MOST_BETWEEN else "…"
+        return _Cell(((is_turned, words),), label, f"{'←' if is_turned else '→'} {words}")
+    return None
+
+
 @rule("class")
 def _under_class(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]) -> _Cell | None:
     """The class of the sentence: a slot that its intent never takes."""
@@ -195,7 +121,7 @@ def _under_class(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]
         return None
     name = _first(tasks, CLASS)
     value = example.labels.get(name)
-    return None if value is None else _Cell((value,), _label(one.given), f"{name} {value}")
+    return None if value is None else _Cell((value,), label_of(one.given), f"{name} {value}")
 
 
 @rule("items")
@@ -209,7 +135,7 @@ def _class_of_items(
     labels = sorted({span[-1] for name in spans for span in example.labels.get(name, ())})
     if not labels:
         return None
-    return _Cell((tuple(labels),), _label(one.given), ", ".join(labels))
+    return _Cell((tuple(labels),), label_of(one.given), ", ".join(labels))
 
 
 @rule("ends")
@@ -223,7 +149,7 @@ def _types_of_ends(one: Judgement, example: Example, tasks: Mapping[str, TaskSpe
         for parent in (parents[0], parents[-1])
     )
     ends = (first.get(one.place[:2]), second.get(one.place[2:]))
-    return _Cell((ends,), _label(one.given), f"{ends[0]} to {ends[1]}")
+    return _Cell((ends,), label_of(one.given), f"{ends[0]} to {ends[1]}")
 
 
 @rule("word_tags")
@@ -236,9 +162,9 @@ def _under_tags(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec])
     if form == ARC:
         head = tags[one.place[1] - 1] if one.place[1] else "ROOT"
         own = tags[one.place[0]]
-        return _Cell((own, (own, head)), _label(one.given), f"{own} under {head}")
+        return _Cell((own, (own, head)), label_of(one.given), f"{own} under {head}")
     own = tuple(tags[one.place[0] : one.place[1]])
-    return _Cell((own,), _label(one.given), " ".join(own))
+    return _Cell((own,), label_of(one.given), " ".join(own))
 
 
 @rule("arcs")
@@ -251,7 +177,7 @@ def _under_arcs(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec])
         return None
     if form == WORD:
         head, label = tree[one.place[0]]
-        return _Cell((label,), _label(one.given), f"{label}, head {_word(example, head - 1)}")
+        return _Cell((label,), label_of(one.given), f"{label}, head {_word(example, head - 1)}")
     if form == SPAN and one.given is not None:
         n_out = _heads_outside(tree, one.place[0], one.place[1])
         shape = "whole" if n_out == 1 else "crosses"
@@ -317,7 +243,7 @@ def _reason(
             for label, prior in p.items()
         }
     usual = max(p, key=lambda label: p[label])
-    other = _label(one.expected)
+    other = label_of(one.expected)
     if one.given == one.expected or other not in p or name in ABOUT_SHAPE:
         other = usual
     if name in ABOUT_SHAPE:
@@ -359,14 +285,9 @@ def _before(example: Example, place: int) -> str:
     return example.tokens[place - 1].lower() if place else "^"
 
 
+def _behind(example: Example, place: int) -> str:
+    return example.tokens[place + 1].lower() if place + 1 < len(example.tokens) else "$"
+
+
 def _word(example: Example, place: int) -> str:
     return example.tokens[place].lower() if place >= 0 else "the root"
-
-
-def _label(item: Item | None) -> str:
-    return NOTHING if item is None else str(item[-1])
-
-
-def _probability(score: float) -> float:
-    odds = math.log(PRIOR / (1 - PRIOR)) + max(-30.0, min(30.0, score))
-    return 1 / (1 + math.exp(-odds))
