@@ -54,6 +54,7 @@ def test_disputes_are_walked_by_keyboard_alone(open_page, team):
     page.keyboard.press("b")
     page.wait_for_url(f"**sentence={first}*")
     expect(page.get_by_text("Decided by olga")).to_be_visible()
+    expect(page.locator(".decision input:checked")).to_have_count(n_cards)
 
 
 PAGES = (

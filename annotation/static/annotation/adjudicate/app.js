@@ -20,7 +20,12 @@ for (const task of cases) {
 }
 restore();
 showCards();
-if (!editors.size) form.querySelector(".decision input")?.focus();
+if (!editors.size) focusFirst();
+
+function focusFirst() {
+  const field = form.querySelector(".decision");
+  (field?.querySelector("input:checked") ?? field?.querySelector("input"))?.focus();
+}
 
 /** Edit a task's answer; relations are edited together with their spans while those are open. */
 function edit(card, values = {}) {
@@ -59,8 +64,9 @@ function parentsOf(name) {
   return [task.parent, task.second_parent].filter(Boolean);
 }
 
-/** Show what was sent and refused; nobody has to do it again. */
+/** Show what was decided, or sent and refused; nobody has to do it again. */
 function restore() {
+  for (const card of cards.values()) card.takeDecided();
   for (const [name, value] of Object.entries(posted).reverse()) {
     const card = cards.get(name);
     if (card && !editors.has(name) && !card.take(value)) edit(card, posted);

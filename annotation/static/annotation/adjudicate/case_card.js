@@ -74,6 +74,13 @@ export class CaseCard {
     return JSON.stringify(this.answer) === JSON.stringify(value);
   }
 
+  /** Show what was decided before; nothing where it was edited, so that no Enter changes it. */
+  takeDecided() {
+    const { gold, gold_source: source, differences } = this.task;
+    if (!source || !differences.length || this.take(gold)) return;
+    for (const input of this.box.querySelectorAll("input:checked")) input.checked = false;
+  }
+
   /** Show the choices, or words that say where the answer is edited. */
   showEdited(words) {
     this.box.hidden = words !== null;
