@@ -69,6 +69,7 @@ from annotation.web.frame import render_in_project
 from mtl_engine.kinds import KINDS
 from mtl_engine.settings import SettingField, settings_fields
 
+DRAFT = "plan-"  # what a person planned in a project, in their session
 ASKS_PER_PAGE = 50
 
 
@@ -88,11 +89,20 @@ def plan(request: HttpRequest, project_id: int) -> HttpResponse:
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     repeated = _repeated(request, project)
     values = shown_settings(repeated) if repeated else default_settings(project).to_dict()
+    draft = f"{DRAFT}{project.pk}"
+    if "discard" in request.POST:
+        request.session.pop(draft, None)
+        return redirect("plan-round", project.pk)
     if request.method == "GET":
+        values = values if repeated else {**values, **request.session.get(draft, {})}
         form = RoundForm(initial=initial_of(values, project), project=project)
         return _plan_page(request, project, form, values, repeated)
     form = RoundForm(request.POST, project=project)
     status = 400
+    if "draft" in request.POST and form.is_valid():
+        request.session[draft] = dict(form.values())
+        messages.success(request, "The draft is kept for you until you sign out.")
+        return redirect("plan-round", project.pk)
     if form.is_valid():
         try:
             launched = launch_round(project=project, changes=form.values(), created_by=request.user)
@@ -100,6 +110,7 @@ def plan(request: HttpRequest, project_id: int) -> HttpResponse:
             show_refusal(form, refusal)
             status = 400 if isinstance(refusal, InvalidInput) else 409
         else:
+            request.session.pop(draft, None)
             messages.success(request, f"Round {launched.number} is queued.")
             return redirect("round", project.pk, launched.number)
     return _plan_page(request, project, form, values, repeated, status=status)
@@ -249,6 +260,7 @@ def _plan_page(
         "quoted": stored_result(project, "quote") or {},
         "last": last.number if last else None,
         "repeated": repeated.number if repeated else None,
+        "is_draft": repeated is None and f"{DRAFT}{project.pk}" in request.session,
     }
     return render_in_project(
         request, "annotation/plan_round.html", project, "rounds", context, status=status

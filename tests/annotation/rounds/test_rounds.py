@@ -82,6 +82,25 @@ def test_a_round_trains_scores_selects_and_explains(project, work):
     )
 
 
+def test_a_plan_is_kept_as_a_draft_until_it_starts_or_is_discarded(project, people, client):
+    import_demo(project, n=20, labelled=False)
+    client.force_login(people[0])
+    address = f"/projects/{project.pk}/rounds/plan/"
+    form = client.get(address).context["form"]
+    sent = {name: value for name, value in form.initial.items() if value is not None}
+    sent = {name: value for name, value in sent.items() if value is not False}
+    kept = client.post(address, {**sent, "amount": "17", "unit": "minutes", "draft": "1"})
+    assert kept.status_code == 302
+    assert not project.rounds.exists()
+    page = client.get(address)
+    assert page.context["form"].initial["amount"] == "17"
+    assert "This is your draft" in page.content.decode()
+    client.post(address, {"discard": "1"})
+    page = client.get(address)
+    assert page.context["form"].initial["amount"] == form.initial["amount"]
+    assert "This is your draft" not in page.content.decode()
+
+
 def test_a_plan_says_when_the_bundled_encoder_does_not_read_the_language_and_what_does(
     project, settings
 ):
