@@ -85,7 +85,9 @@ class _Contraction:
         self.n_groups += 1
         replaced = self.into[cycle] - self.value[cycle][:, None]
         best = replaced.argmax(0)
-        is_inside = np.isin(self.group_of, cycle)
+        is_in_cycle = np.zeros(2 * self.m, dtype=bool)
+        is_in_cycle[cycle] = True
+        is_inside = is_in_cycle[self.group_of]  # ROOT's group -1 is the last, which no cycle has
         self.into[new] = np.where(is_inside, -np.inf, replaced[best, nodes])
         self.entry[new] = self.entry[cycle][best, nodes]
         self.group_of[is_inside] = new

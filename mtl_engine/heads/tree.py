@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -37,6 +38,11 @@ class TreeScores:
     is_word: Tensor  # (B, T)
     label_dependents: Tensor  # (B, T, d + 1)
     label_heads: Tensor  # (B, T + 1, d + 1)
+
+    @cached_property
+    def best_heads(self) -> list[np.ndarray]:
+        """Return the heads of each sentence's best tree: once, for readings at any temperature."""
+        return decode(array_of(self.arcs), self.states.counts, is_greedy=False)
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,7 @@ class TreeHead(Head):
     ) -> Reading:
         counts = scores.states.counts
         arcs = array_of(scores.arcs)
-        heads = decode(arcs, counts, is_greedy=is_greedy)
+        heads = decode(arcs, counts, is_greedy=True) if is_greedy else scores.best_heads
         flat = tensor_of(np.concatenate(heads), scores.arcs)
         label_rows = softmax(array_of(self._label_logits(scores, flat)))
         probabilities = [

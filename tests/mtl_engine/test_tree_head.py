@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mtl_engine.errors import EngineError
-from mtl_engine.heads.tree import TreeTarget
+from mtl_engine.heads.tree import TreeTarget, decode
 from mtl_engine.spanning_tree import are_trees, best_heads
 from mtl_engine.types import TaskSpec
 from tests.mtl_engine.corpus import TASKS
@@ -64,6 +64,23 @@ def test_trees_are_told_from_cycles_and_from_several_roots():
     heads = np.array([[0, 1, 2], [2, 1, 0], [0, 0, 1], [2, 0, 9], [0, 9, 9]])
     counts = np.array([3, 3, 3, 2, 1])
     assert are_trees(heads, counts).tolist() == [True, False, False, True, True]
+
+
+def test_a_tree_is_decoded_once_for_readings_at_any_temperature(monkeypatch):
+    head = head_for(TASKS[3])
+    calls = []
+
+    def counted(*args, is_greedy):
+        calls.append(is_greedy)
+        return decode(*args, is_greedy=is_greedy)
+
+    monkeypatch.setattr("mtl_engine.heads.tree.decode", counted)
+    with torch.no_grad():
+        scores = head(states_of(5, 3))
+        sure, unsure = head.read(scores), head.read(scores, 2.0)
+        head.read(scores, is_greedy=True)
+    assert calls == [False, True]
+    assert sure.answers() == unsure.answers()
 
 
 def test_head_probabilities_leave_out_the_word_itself():
