@@ -10,6 +10,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -70,6 +71,7 @@ class WordSplitter:
 N_SHAPES = 8
 
 
+@lru_cache(maxsize=100_000)
 def word_shape(token: str, *, is_first: bool) -> int:
     """Return what is lost of a word in lower case: a number below ``N_SHAPES``.
 
