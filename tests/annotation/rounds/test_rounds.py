@@ -33,6 +33,7 @@ from annotation.rounds.stages import replay_round
 from annotation.rounds.workspace import Workspace
 from config import VERSION
 from mtl_engine.active_learning.pool import DEV, part_of
+from mtl_engine.executors import LocalExecutor
 from tests.annotation.rounds.conftest import TINY, import_demo
 from tests.mtl_engine.corpus import POS, SYNTAX, sentences
 
@@ -119,6 +120,35 @@ def test_a_plan_says_when_the_bundled_encoder_does_not_read_the_language_and_wha
     assert any(offered in warning for warning in warnings)
     other = plan_round(project, RoundSettings(encoder="tiny")).warnings
     assert not any("English" in warning for warning in other)
+
+
+def test_a_round_scores_and_trains_its_control_on_the_cluster_that_the_settings_name(
+    project, work, settings, monkeypatch
+):
+    asked = []
+
+    class Cluster(LocalExecutor):
+        is_remote = True
+
+        def map(self, compute, shared, items):
+            asked.append(compute.__name__)
+            return super().map(compute, shared, items)
+
+        def begin(self, compute, *arguments):
+            asked.append(compute.__name__)
+            return super().begin(compute, *arguments)
+
+    clusters = {"ray://head:10001": Cluster()}
+    monkeypatch.setattr("annotation.rounds.training_stage.find_executor", clusters.__getitem__)
+    monkeypatch.setattr("annotation.rounds.training_stage.is_control_of_use", lambda *_: True)
+    settings.RAY_ADDRESS = "ray://head:10001"
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    found = _launch(project, has_control=True)
+    work()
+    found.refresh_from_db()
+    assert (found.state, found.message) == ("labelling", "")
+    assert set(asked) == {"train_control", "_predict_chunk"}
 
 
 def test_a_round_looks_at_a_sample_of_a_large_pool_and_another_one_the_next_time(project, work):
