@@ -5,6 +5,7 @@ A migration that renames a column changes the query here; the contents stay equa
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,28 @@ def read_contents(database: Path) -> dict[str, Any]:
     }
     connection.close()
     return contents
+
+
+def read_schema(database: Path) -> dict[str, list[str]]:
+    """Return the columns and constraints of every table, in whatever order, and every index."""
+    with sqlite3.connect(database) as connection:
+        made = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        found = {name: sorted(_clauses(sql)) for name, sql in made if "sqlite_" not in name}
+    connection.close()
+    return found
+
+
+def _clauses(sql: str) -> Iterator[str]:
+    """Yield what stands between the outermost commas of a CREATE statement's brackets."""
+    begin, depth = sql.index("(") + 1, 0
+    for at, sign in enumerate(sql[begin:], begin):
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0 or (depth == 0 and sign == ","):
+            yield sql[begin:at].strip()
+            begin = at + 1
+            if depth < 0:
+                yield sql[begin:].strip()  # the condition of an index
+                return
 
 
 SENTENCE = (

@@ -32,21 +32,20 @@ def _kill_when(process, is_time):
 
 
 @pytest.mark.parametrize("moment", ["rows", "files"])
-def test_a_restore_that_is_killed_can_be_made_again(moment, tmp_path):
+def test_a_restore_that_is_killed_can_be_made_again(moment, new_home):
     release = ALL[-1]
-    own = environment(tmp_path)
-    run_command(own, "migrate", "--verbosity", "0")
-    log = tmp_path / "tandem.sqlite3-wal"
+    own = environment(new_home)
+    log = new_home / "tandem.sqlite3-wal"
 
     def is_time():
         if moment == "rows":
             return log.exists() and log.stat().st_size > 0
-        return any(path.is_file() for path in (tmp_path / "rounds").rglob("*"))
+        return any(path.is_file() for path in (new_home / "rounds").rglob("*"))
 
     if _kill_when(_start(own, release / "backup.zip"), is_time):  # else it was quicker: whole
-        assert read_contents(tmp_path / "tandem.sqlite3")["projects"] == {}
+        assert read_contents(new_home / "tandem.sqlite3")["projects"] == {}
         run_command(own, "restore", str(release / "backup.zip"))
-    assert_same(read_contents(tmp_path / "tandem.sqlite3"), contents_of(release))
+    assert_same(read_contents(new_home / "tandem.sqlite3"), contents_of(release))
 
 
 def test_a_server_that_people_use_is_not_restored_over(tmp_path):

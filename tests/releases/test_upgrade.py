@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
@@ -12,7 +13,7 @@ import pytest
 from analysis.sweep.store import RunStore
 from mtl_engine.checkpoint import load_model
 from mtl_engine.prediction import predict
-from tests.releases.contents import read_contents
+from tests.releases.contents import read_contents, read_schema
 from tests.releases.corpora import HARBOUR, TRAVEL, travel_rows
 from tests.releases.make import RELEASES, TINY
 from tests.releases.server import Server, Session, environment, run_command, wait_for_round
@@ -64,19 +65,40 @@ def assert_same(found, expected):
         assert found[table] == rows, table
 
 
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory):
+    """A function that gives the data directory of a release, migrated; it is only read."""
+    homes: dict[Path, Path] = {}
+
+    def migrated(release: Path) -> Path:
+        if release not in homes:
+            homes[release] = old_home(release, tmp_path_factory.mktemp("old") / "home")
+            run_command(environment(homes[release]), "migrate", "--verbosity", "0")
+        return homes[release]
+
+    return migrated
+
+
 @pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)
-def test_a_database_of_a_release_migrates_with_all_it_holds(release, tmp_path):
-    home = old_home(release, tmp_path / "home")
-    run_command(environment(home), "migrate", "--verbosity", "0")
+def test_a_database_of_a_release_migrates_with_all_it_holds(release, migrated):
+    home = migrated(release)
     assert_same(read_contents(home / "tandem.sqlite3"), contents_of(release))
     assert _model_of_round_2(home).stat().st_size > 100_000
 
 
+def test_a_database_of_the_first_release_comes_to_the_tables_of_a_new_one(migrated, new_home):
+    """A new one is made by the squashed migrations, an old one walks them all."""
+    schema = read_schema(migrated(ALL[0]) / "tandem.sqlite3")
+    assert len(schema["annotation_ask"]) > 10
+    assert schema == read_schema(new_home / "tandem.sqlite3")
+
+
 @pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)
-def test_studies_of_a_release_are_found_in_their_files_and_indexed_from_them(release, tmp_path):
-    home = old_home(release, tmp_path / "home")
+def test_studies_of_a_release_are_found_in_their_files_and_indexed_from_them(
+    release, migrated, tmp_path
+):
+    home = shutil.copytree(migrated(release), tmp_path / "home")
     own = environment(home)
-    run_command(own, "migrate", "--verbosity", "0")
     store = RunStore(home / "studies")
     found = [
         {
@@ -103,13 +125,12 @@ def test_studies_of_a_release_are_found_in_their_files_and_indexed_from_them(rel
 
 
 @pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)
-def test_a_backup_of_a_release_is_restored_with_all_it_holds(release, tmp_path):
-    own = environment(tmp_path)
-    run_command(own, "migrate", "--verbosity", "0")
+def test_a_backup_of_a_release_is_restored_with_all_it_holds(release, new_home):
+    own = environment(new_home)
     run_command(own, "verify", str(release / "backup.zip"))
     run_command(own, "restore", str(release / "backup.zip"))
-    assert_same(read_contents(tmp_path / "tandem.sqlite3"), contents_of(release))
-    assert _model_of_round_2(tmp_path).stat().st_size > 100_000
+    assert_same(read_contents(new_home / "tandem.sqlite3"), contents_of(release))
+    assert _model_of_round_2(new_home).stat().st_size > 100_000
 
 
 @pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)
@@ -124,12 +145,11 @@ def test_models_of_a_release_load_and_answer_every_task(release, tmp_path):
 
 
 @pytest.mark.parametrize("release", ALL, ids=lambda release: release.name)
-def test_project_files_of_a_release_are_imported_with_all_they_hold(release, tmp_path):
-    own = environment(tmp_path)
-    run_command(own, "migrate", "--verbosity", "0")
+def test_project_files_of_a_release_are_imported_with_all_they_hold(release, new_home):
+    own = environment(new_home)
     for name in ("travel", "harbour"):
         run_command(own, "import_project", str(release / f"{name}.zip"))
-    found, expected = read_contents(tmp_path / "tandem.sqlite3"), contents_of(release)
+    found, expected = read_contents(new_home / "tandem.sqlite3"), contents_of(release)
     for project in expected["projects"].values():
         for table in NOT_EXPORTED:
             del project[table]
