@@ -11,6 +11,8 @@ attributes  SciERC: entities, and of each whether it is ``repeated`` (in a coref
             ``related`` (an end of some relation)
 two         SciERC: relations from spans of one task (Method) to those of another (all other types)
 documents   SciERC: the types of entities that a document has, as several classes of the document
+across      SciERC: relations of documents; ``Same-As`` links a mention to the one before it in
+            its coreference cluster, at most two sentences away; ``--train`` counts documents
 """
 
 import argparse
@@ -19,6 +21,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +33,13 @@ import torch
 
 from benchmarks.engine_data import DATA_FOLDER, read_dataset
 from mtl_engine.config import EngineConfig, TrainingConfig
+from mtl_engine.documents import DocumentWords
 from mtl_engine.evaluation import evaluate
 from mtl_engine.kinds import KINDS
+from mtl_engine.kinds.kind import DEFAULT_WINDOW
+from mtl_engine.metrics import relation_f1
+from mtl_engine.model import MultiTaskModel
+from mtl_engine.prediction import predict
 from mtl_engine.training import End, train
 from mtl_engine.types import Example, TaskSpec
 
@@ -50,6 +58,7 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=200)
     parser.add_argument("--dev", type=int, default=80)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--show", type=int, default=0, help="links of documents to print")
     args = parser.parse_args()
     torch.set_num_threads(1)
     splits, specs = CASES[args.case](args.data)
@@ -69,9 +78,16 @@ def main() -> None:
             kind = next(spec.kind for spec in specs if spec.name == name)
             row = (args.case, seed, len(taught), name, kind, scores, f"{seconds:.0f}")
             print(f"| {' | '.join(map(str, row))} |", flush=True)
+        for spec in specs:
+            if spec.kind == "relations" and spec.is_document:
+                _tell_of_documents(end.model, splits["test"], spec.name, seed, args.show)
 
 
 def _draw(examples: Sequence[Example], n: int, rng: np.random.Generator) -> list[Example]:
+    documents = sorted({str(e.id) for e in examples if e.id})
+    if documents:
+        drawn = set(rng.choice(documents, min(n, len(documents)), replace=False))
+        return [example for example in examples if example.id in drawn]
     chosen = rng.choice(len(examples), min(n, len(examples)), replace=False)
     return [examples[i] for i in chosen]
 
@@ -142,8 +158,78 @@ def _documents(folder: Path) -> Case:
     return splits, [_spec("types", "multiclasses", splits, is_document=True)]
 
 
+def _across(folder: Path) -> Case:
+    splits = {split: list(_documents_and_sentences(folder, split)) for split in SPLITS}
+    spans = _spec("entities", "spans", splits, is_nested=True)
+    links = _spec("links", "relations", splits, parent="entities", is_document=True)
+    return splits, [spans, links]
+
+
+def _documents_and_sentences(folder: Path, split: str) -> Iterator[Example]:
+    """Yield the sentences of each document with their entities, and itself with its links."""
+    for document in _read(folder, split):
+        words = DocumentWords.of(document["sentences"])
+        spans, start = [], 0
+        for tokens, entities in zip(document["sentences"], document["ner"], strict=True):
+            own = _spans(entities, start)
+            yield Example(tuple(tokens), {"entities": own}, document["doc_key"])
+            spans += [[s + start, e + start, label] for s, e, label in own]
+            start += len(tokens)
+        known = DocumentWords(words, words.starts, {"entities": spans})
+        links = {
+            (a, b + 1, c, d + 1, label)
+            for relations in document["relations"]
+            for a, b, c, d, label in relations
+        }
+        places = {(s, e) for s, e, _ in spans}
+        for cluster in document["clusters"]:
+            mentions = sorted((s, e + 1) for s, e in cluster if (s, e + 1) in places)
+            for (a, b), (c, d) in pairwise(mentions):
+                if words.sentence_of(c) - words.sentence_of(a) < DEFAULT_WINDOW:
+                    links.add((c, d, a, b, "Same-As"))
+        yield Example(known, {"links": sorted(map(list, links))}, document["doc_key"])
+
+
+def _tell_of_documents(
+    model: MultiTaskModel, test: Sequence[Example], task: str, seed: int, n_shown: int
+) -> None:
+    """Print F1 of links in and across sentences, on spans that are known and on predicted ones."""
+    documents = [e for e in test if task in e.labels]
+    for name, words in (
+        ("known spans", [e.tokens for e in documents]),
+        ("predicted spans", [DocumentWords(e.tokens, e.tokens.starts) for e in documents]),
+    ):
+        found = [one.answers[task] for one in predict(model, words, tasks=[task])]
+        for where, is_across in (("all", None), ("in a sentence", False), ("across", True)):
+            sides = [
+                [
+                    [link for link in answer if is_across in (None, _crosses(link, e.tokens))]
+                    for answer, e in zip(answers, documents, strict=True)
+                ]
+                for answers in ([e.labels[task] for e in documents], found)
+            ]
+            f1 = relation_f1(*sides)
+            n = sum(map(len, sides[0]))
+            words_of = f"f1 {100 * f1.f1:.1f}, p {100 * f1.precision:.1f}, r {100 * f1.recall:.1f}"
+            print(f"| {task} | {seed} | {name} | {where} | {n} | {words_of} |", flush=True)
+        shown = [(e, link) for e, answer in zip(documents, found, strict=True) for link in answer]
+        rng = np.random.default_rng(seed)
+        for number in rng.permutation(len(shown))[:n_shown].tolist():
+            example, (a, b, c, d, label) = shown[number]
+            is_right = [a, b, c, d, label] in example.labels[task]
+            first, second = (" ".join(example.tokens[s:e]) for s, e in ((a, b), (c, d)))
+            where = "across" if _crosses([a, b, c, d], example.tokens) else "within"
+            mark = "right" if is_right else "wrong"
+            print(f"    {mark} {where} {example.id}: {first} -> {label} -> {second}")
+
+
+def _crosses(link: Sequence[Any], words: Any) -> bool:
+    return bool(words.sentence_of(link[0]) != words.sentence_of(link[2]))
+
+
 def _spec(name: str, kind: str, splits: dict[str, list[Example]], **options: Any) -> TaskSpec:
-    answers = [example.labels[name] for examples in splits.values() for example in examples]
+    every = [example.labels for examples in splits.values() for example in examples]
+    answers = [labels[name] for labels in every if name in labels]
     labels = {label for answer in answers for label in KINDS[kind].labels_of(answer)}
     return TaskSpec(name, kind, tuple(sorted(labels)), **options)
 
@@ -173,6 +259,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "attributes": _attributes,
     "two": _two,
     "documents": _documents,
+    "across": _across,
 }
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from mtl_engine.documents import DocumentWords, read_words
 from mtl_engine.encoders.pack import Pieces
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.kinds import KINDS
@@ -21,10 +22,17 @@ class EncodedExamples:
 
     pieces: list[Pieces]
     targets: dict[str, dict[int, Any]]  # task -> row -> target; rows without an answer are absent
+    known: dict[str, dict[int, Any]] = field(default_factory=dict)
+    """Task -> row -> target of documents: what their links stand on, learned from sentences."""
 
     def rows(self, task: str) -> np.ndarray:
         """Return the rows that are labelled for a task."""
         return np.array(sorted(self.targets[task]), dtype=np.int64)
+
+    def given(self, task: str, row: int) -> Any:
+        """Return a row's target of a task whose answers are linked, None where there is none."""
+        found = self.targets[task].get(row)
+        return self.known.get(task, {}).get(row) if found is None else found
 
     def labelled_rows(self) -> np.ndarray:
         """Return the rows that are labelled for any task."""
@@ -34,7 +42,24 @@ class EncodedExamples:
 def read_examples(model: MultiTaskModel, examples: Sequence[Example]) -> EncodedExamples:
     """Return the sentences ready for training; an answer that does not fit is an error."""
     targets = read_answers(model, examples)
-    return EncodedExamples(model.encoder.read([example.tokens for example in examples]), targets)
+    pieces = read_words(model.encoder, [example.tokens for example in examples])
+    return EncodedExamples(pieces, targets, read_known(model, examples))
+
+
+def read_known(
+    model: MultiTaskModel, examples: Sequence[Example]
+) -> dict[str, dict[int, Any]]:  # task -> row -> target
+    """Return the spans that links of documents stand on, as the heads of their tasks read them."""
+    known: dict[str, dict[int, Any]] = {task.name: {} for task in model.tasks}
+    for row, example in enumerate(examples):
+        if not isinstance(example.tokens, DocumentWords):
+            continue
+        for name, spans in example.tokens.spans.items():
+            if name in known:
+                head = model.head(name)
+                learnable = KINDS[head.task.kind].learnable(spans)
+                known[name][row] = head.encode(len(example.tokens), learnable)
+    return known
 
 
 def read_answers(
@@ -90,7 +115,9 @@ def examples_hash(examples: Sequence[Example]) -> str:
     """Return a digest of sentences and answers, in their order."""
     digest = hashlib.sha256()
     for example in examples:
-        record = [list(example.tokens), dict(example.labels)]
+        record: list[Any] = [list(example.tokens), dict(example.labels)]
+        if isinstance(example.tokens, DocumentWords):
+            record += [list(example.tokens.starts), dict(example.tokens.spans)]
         digest.update(
             json.dumps(record, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
         )

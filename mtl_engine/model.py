@@ -125,7 +125,8 @@ class MultiTaskModel(nn.Module):
 
     def _read(self, rows: Tensor, pack: Pack) -> States:
         pooled = pack.pool(rows, self.config.model.pooling)
-        return States(rows.index_select(0, pack.words), pack.counts, pooled)
+        words = rows.index_select(0, pack.words)
+        return States(words, pack.counts, pooled, pack.inner, pack.spans)
 
     def _add_private_branches(self) -> None:
         cfg = self.config.model

@@ -157,6 +157,7 @@ class AskedSentence(TypedDict):
     language: str
     text: str
     tokens: list[str]
+    starts: NotRequired[list[int]]
     offsets: list[list[int]]
     before: str
     after: str
@@ -1087,6 +1088,7 @@ class NewTask(TypedDict):
     open: NotRequired[bool]
     nested: NotRequired[bool]
     document: NotRequired[bool]
+    window: NotRequired[int]
     pairs: NotRequired[dict[str, list[list[str]]]]
     guidelines: NotRequired[str]
     target: NotRequired[float | None]
@@ -1240,6 +1242,7 @@ class TaskChanges(TypedDict):
     is_nested: NotRequired[bool]
     is_hidden: NotRequired[bool]
     pairs: NotRequired[dict[str, list[list[str]]]]
+    window: NotRequired[int]
 
 
 class Peek(TypedDict):
@@ -2247,6 +2250,7 @@ class Task(TypedDict):
     parent: str | None
     second_parent: str | None
     is_document: bool
+    window: int
     is_nested: bool
     is_open: bool
     is_hidden: bool

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.adjudication.people import vote_weights
-from annotation.bridge import task_specs
-from annotation.models import Annotation, Gold, Project
+from annotation.bridge import task_specs, tasks_by_name
+from annotation.models import Annotation, Gold, Project, Sentence
+from annotation.projects.documents import joined_spans, sentences_of, starts_of
 from annotation.queue.selectors import WHAT_COUNTS
+from mtl_engine.documents import DocumentWords
 from mtl_engine.kinds import KINDS, TaskSpec
 
 CHUNK = 2_000  # sentences per query
@@ -121,10 +123,60 @@ def _final(
     return FinalAnswer(merged, VOTED, people)
 
 
-def values_that_count(project: Project, sentence_id: int) -> dict[str, Any]:
-    """Return the final answers of one sentence, by task name."""
-    found = final_answers(project, sentences=[sentence_id]).get(sentence_id, {})
-    return {name: one.value for name, one in found.items()}
+def values_that_count(project: Project, sentences: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """Return the final answers of sentences, by sentence and task name."""
+    found = final_answers(project, sentences=sentences)
+    return {i: {name: one.value for name, one in row.items()} for i, row in found.items()}
+
+
+def spans_of_documents(
+    project: Project, documents: Iterable[int]
+) -> dict[int, dict[str, list[list[Any]]]]:
+    """Return the spans that links of documents stand on, by document and task.
+
+    They are the final answers to their sentences. Where one of these has none, and nobody left the
+    sentence out, the document lacks the task.
+    """
+    tasks = tasks_by_name(project.pk)
+    links = [task for task in tasks.values() if task.is_document and not task.is_hidden]
+    parents = dict.fromkeys(name for task in links for name in task.parents)
+    if not parents:
+        return {}
+    parts = sentences_of(documents)
+    ids = [pk for own in parts.values() for pk, _ in own]
+    own_tasks = [tasks[name] for name in parents]
+    finals = final_answers(project, sentences=ids, tasks=own_tasks)
+    left_out = set(
+        Sentence.objects.filter(project=project, is_document=False)
+        .exclude(left_out="")
+        .values_list("id", flat=True)
+    )
+    found: dict[int, dict[str, list[list[Any]]]] = {}
+    for document, own in parts.items():
+        found[document] = {}
+        for name in parents:
+            values = {pk: finals[pk][name].value for pk, _ in own if name in finals.get(pk, {})}
+            if all(pk in values or pk in left_out for pk, _ in own):
+                found[document][name] = joined_spans(own, values)
+    return found
+
+
+def words_of_documents(documents: Mapping[int, Sequence[str]]) -> dict[int, Sequence[str]]:
+    """Return the words of documents' rows with what is known of their inside.
+
+    Where nothing is asked of pairs of their words, they are words as others.
+    """
+    row = Sentence.objects.filter(pk__in=list(documents)).select_related("project").first()
+    if row is None:
+        return {}
+    spans = spans_of_documents(row.project, documents)
+    if not spans:
+        return dict(documents)
+    parts = sentences_of(documents)
+    return {
+        pk: DocumentWords(tokens, starts_of(parts[pk]).values(), spans[pk])
+        for pk, tokens in documents.items()
+    }
 
 
 WHAT_COUNTS.append(values_that_count)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
+from annotation.adjudication.final import spans_of_documents
 from annotation.adjudication.selectors import (
     Decision,
     Dispute,
@@ -30,6 +31,7 @@ from annotation.adjudication.selectors import (
 from annotation.adjudication.services import decide, settle_agreed, settle_by_votes
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Project, Role, Sentence
+from annotation.projects.documents import inside_of
 from annotation.projects.selectors import drawn_tasks
 from annotation.web.frame import render_in_project
 from annotation.web.security import read_json
@@ -238,6 +240,7 @@ def for_drawing(
             "tokens": sentence.tokens,
             "offsets": sentence.offsets,
             "language": project.language,
+            **inside_of(sentence),
         },
         "tasks": drawn_tasks(project),
         "answers": answers,
@@ -264,6 +267,9 @@ def _case_context(
     for case in cases:
         for person, value in case.answers.items():
             answers[person][case.task] = value
+    if sentence.is_document:  # links stand on the same spans, whoever gave them
+        below = spans_of_documents(project, [sentence.pk]).get(sentence.pk, {})
+        answers = {person: {**below, **own} for person, own in answers.items()}
     shown = for_drawing(project, sentence, answers)
     parents = {
         task["name"]: [task[key] for key in ("parent", "second_parent") if task[key]]

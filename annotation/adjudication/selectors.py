@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Count, Max
 
 from annotation.adjudication.agreement import Agreement, measure_agreement
+from annotation.adjudication.final import spans_of_documents
 from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
 from annotation.errors import NotFound
 from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
@@ -208,8 +209,14 @@ def has_pairs(project: Project) -> bool:
 
 
 def gold_values(sentence: Sentence) -> dict[str, Any]:
-    """Return the gold of a sentence by the names of its tasks."""
-    return dict(Gold.objects.filter(sentence=sentence).values_list("task__name", "value"))
+    """Return the gold of a sentence by the names of its tasks.
+
+    That of a document has the final spans of its sentences beside it, on which its links stand.
+    """
+    own = dict(Gold.objects.filter(sentence=sentence).values_list("task__name", "value"))
+    if not sentence.is_document:
+        return own
+    return {**spans_of_documents(sentence.project, [sentence.pk]).get(sentence.pk, {}), **own}
 
 
 def _case(task: Task, answers: dict[str, Any], gold: Gold | None, suggestion: Any) -> TaskCase:

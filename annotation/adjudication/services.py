@@ -23,6 +23,7 @@ from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence
 from annotation.notifications.events import FLAG_ANSWERED
 from annotation.notifications.outbox import notify
+from annotation.projects.documents import words_of
 from annotation.queue.skips import leave_out, take_back
 from annotation.queue.submissions import DECIDES, checked_answers
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -52,7 +53,7 @@ def decide(
         answers=answers,
         wanted=[name for name in tasks if name in answers],
         tasks=tasks,
-        tokens=sentence.tokens,
+        tokens=words_of(sentence),
         context=gold_values(sentence),
     )
     Sentence.objects.select_for_update(no_key=True).get(pk=sentence.pk)  # one at a time
@@ -91,7 +92,8 @@ def settle_agreed(*, project: Project, now: datetime) -> int:
     agreed.sort(key=lambda cell: tasks[cell[1]].parent_id is not None)
     new = []
     for sentence_id, task_id in agreed:
-        parents = {tasks[task_id].parent_id, tasks[task_id].second_parent_id} - {None}
+        task = tasks[task_id]
+        parents = {task.parent_id, task.second_parent_id} - {None} if not task.is_document else ()
         if any((sentence_id, parent) not in settled for parent in parents):
             continue
         settled.add((sentence_id, task_id))

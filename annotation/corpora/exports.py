@@ -16,6 +16,7 @@ from annotation.corpora.writer_process import write_apart
 from annotation.errors import Refused, unknown_name
 from annotation.formats.format import Format, get_format
 from annotation.formats.records import (
+    CannotWrite,
     Confidence,
     ExportRecord,
     FormatError,
@@ -33,7 +34,14 @@ from annotation.models import (
     Sentence,
     Suggestion,
 )
-from annotation.projects.documents import documents_of_first_sentences
+from annotation.projects.documents import (
+    documents_of,
+    documents_of_first_sentences,
+    joined_spans,
+    links_by_sentence,
+    sentences_of,
+    starts_of,
+)
 from config.home import replaced_file
 from mtl_engine.errors import EngineError
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -173,6 +181,8 @@ def export_corpus(
             language=project.language,
         )
         records = _records(project, corpora, chosen, answers, which, on_sentences)
+        if not target.links_across:
+            records = _within_sentences(records, chosen, target)
         if target.is_heavy:
             pieces = write_apart(target, records, options)
         else:
@@ -318,6 +328,24 @@ def _records(
                 yield replace(record, notes=said) if said else record
 
 
+def _within_sentences(
+    records: Iterable[ExportRecord], tasks: Sequence[TaskSpec], target: Format
+) -> Iterator[ExportRecord]:
+    """Yield the records, or refuse a link that a format has no place for."""
+    linking = [task.name for task in tasks if task.is_document and task.parents]
+    for record in records:
+        n = len(record.sentence.tokens)
+        for name in linking:
+            for link in record.answers.get(name) or ():
+                if max(link[:4]) > n or min(link[:4]) < 0:
+                    raise CannotWrite(
+                        f"Task '{name}' links words of two sentences of document "
+                        f"'{record.sentence.document}', for which {target.name} has no place; "
+                        "write jsonl, ie or brat, or leave the task out."
+                    )
+        yield record
+
+
 def _given_records(
     sentences: Mapping[int, SentenceRecord], tasks: Sequence[TaskSpec], answers: Answers | None
 ) -> Iterator[ExportRecord]:
@@ -347,12 +375,14 @@ def _final_records(
     answers: Answers,
 ) -> Iterator[ExportRecord]:
     documents = _documents(sentences, tasks)
-    rows = [*sentences, *documents.values()]
+    links = _Links(sentences, tasks)
+    rows = list(dict.fromkeys([*sentences, *documents.values(), *links.rows]))
     finals = final_answers(project, sentences=rows, tasks=tasks)
     models = dict(answers.predictions.answers(rows)) if answers.predictions else {}
+    links.place(finals, models)
     for sentence_id, document in documents.items():
-        finals[sentence_id] = {**finals.get(sentence_id, {}), **finals.get(document, {})}
-        models[sentence_id] = {**models.get(sentence_id, {}), **models.get(document, {})}
+        finals[sentence_id] = {**links.without(finals, document), **finals.get(sentence_id, {})}
+        models[sentence_id] = {**links.without(models, document), **models.get(sentence_id, {})}
     for sentence_id, sentence in sentences.items():
         final = finals.get(sentence_id, {})
         predicted = _left_to_predict(tasks, final, models.get(sentence_id, {}))
@@ -381,6 +411,79 @@ def _documents(sentences: Iterable[int], tasks: Sequence[TaskSpec]) -> dict[int,
     return documents_of_first_sentences(sentences)
 
 
+class _Links:
+    """The links of documents, placed on the sentences in which they begin."""
+
+    def __init__(self, sentences: Iterable[int], tasks: Sequence[TaskSpec]) -> None:
+        self.tasks = [task for task in tasks if task.is_document and task.parents]
+        self.sentences = set(sentences)
+        self.parts = sentences_of(documents_of(self.sentences)) if self.tasks else {}
+
+    @property
+    def rows(self) -> list[int]:
+        """The documents and all of their sentences."""
+        return [*self.parts, *(pk for own in self.parts.values() for pk, _ in own)]
+
+    def without(self, found: Mapping[int, Mapping[str, Any]], document: int) -> dict[str, Any]:
+        """The other answers to a document."""
+        names = {task.name for task in self.tasks}
+        return {k: v for k, v in found.get(document, {}).items() if k not in names}
+
+    def place(self, finals: dict[int, Any], models: dict[int, Any]) -> None:
+        """Add the links of documents to their sentences, as far as what they link is there."""
+        for document, own in self.parts.items():
+            for task in self.tasks:
+                values: dict[str, Any] = {
+                    name: {
+                        pk: found[name].value
+                        for pk, _ in own
+                        if name in (found := {**models.get(pk, {}), **finals.get(pk, {})})
+                    }
+                    for name in task.parents
+                }
+                spans = {name: joined_spans(own, found) for name, found in values.items()}
+                final = finals.get(document, {}).get(task.name)
+                if final is not None:
+                    kind = KINDS[task.kind]
+                    kept = kind.merge([final.value], parent_spans=task.spans_among(spans))
+                    for pk, links in links_by_sentence(own, kept).items():
+                        if pk in self.sentences:
+                            finals.setdefault(pk, {})[task.name] = replace(final, value=links)
+                    continue
+                said = models.get(document, {}).get(task.name)
+                if said is not None:
+                    self._place_predicted(models, own, task, said, spans)
+
+    def _place_predicted(
+        self,
+        models: dict[int, Any],
+        own: Sequence[tuple[int, int]],
+        task: TaskSpec,
+        said: Predicted,
+        spans: Mapping[str, Any],
+    ) -> None:
+        kept = said.linking(task, task.spans_among(spans))
+        sure = {tuple(v): c for v, c in zip(kept.value, kept.confidence.items, strict=True)}
+        starts = starts_of(own)
+        for pk, links in links_by_sentence(own, kept.value).items():
+            if pk in self.sentences:
+                items = tuple(
+                    sure[(*(edge + starts[pk] for edge in link[:-1]), link[-1])] for link in links
+                )
+                one = Predicted(links, Confidence(kept.confidence.answer, items), kept.source)
+                models[pk] = {**models.get(pk, {}), task.name: one}
+
+    def split(self, found: dict[int, dict[int, dict[str, Any]]]) -> None:
+        """Give the answers of each person to documents to their sentences."""
+        for document, own in self.parts.items():
+            for author, said in found.get(document, {}).items():
+                for task in self.tasks:
+                    if task.name in said:
+                        links = links_by_sentence(own, said.pop(task.name))
+                        for pk in self.sentences & links.keys():
+                            found[pk][author][task.name] = links[pk]
+
+
 def _left_to_predict(
     tasks: Sequence[TaskSpec],
     final: Mapping[str, FinalAnswer],
@@ -392,7 +495,7 @@ def _left_to_predict(
         found = predicted.get(task.name)
         if found is None or task.name in final:
             continue
-        if any(name in final for name in task.parents):
+        if not task.is_document and any(name in final for name in task.parents):
             known: dict[str, Any] = {**predicted, **final}
             spans = {name: known[name].value for name in task.parents if name in known}
             found = found.linking(task, task.spans_among(spans))
@@ -407,7 +510,8 @@ def _given(
     names = {task.id: task.name for task in tasks}
     found: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     documents = _documents(sentences, tasks)
-    wanted = [*sentences, *documents.values()]
+    links = _Links(sentences, tasks)
+    wanted = list(dict.fromkeys([*sentences, *documents.values(), *links.parts]))
     for model in answers.models:
         rows = _rows(model, answers).filter(sentence__in=wanted, task__in=list(names))
         if answers.authors is None:
@@ -417,9 +521,11 @@ def _given(
         columns = ("sentence_id", "author_id", "task_id", "value")
         for sentence_id, author_id, task_id, value in rows.values_list(*columns):
             found[sentence_id][author_id][names[task_id]] = value
+    links.split(found)
     for sentence_id, document in documents.items():
         for author_id, said in found.pop(document, {}).items():
-            found[sentence_id][author_id].update(said)
+            if said:
+                found[sentence_id][author_id].update(said)
     return found
 
 

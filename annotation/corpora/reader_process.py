@@ -71,7 +71,11 @@ class CorpusFile:
         column of a table, or key of an object, is a layer only where the mapping says so.
         """
         tasks = list(tasks)
-        self.options = replace(self.options, fields=tuple(mapping.values()))
+        self.options = replace(
+            self.options,
+            fields=tuple(mapping.values()),
+            links_across=any(task.is_document and task.parents for task in tasks),
+        )
         layers: Sequence[TaskSpec] = self.format.layers or self._layers_of_first_sentence()
         names = {layer.name for layer in layers}
         here = {task: layer for task, layer in mapping.items() if layer in names}

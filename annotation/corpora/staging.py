@@ -21,6 +21,8 @@ from annotation.formats.format import Format
 from annotation.formats.records import Layer, Problem, SentenceRecord, layer_spec
 from annotation.web.security import unstorable, unusable_label
 from mtl_engine.kinds import KINDS, TaskSpec
+from mtl_engine.kinds.checks import is_row
+from mtl_engine.kinds.relations import RELATION
 
 CHUNK = 2_000  # sentences
 MAX_KEY = 200
@@ -287,6 +289,8 @@ class _Checker:
             parent: record.layers.get(self.layer_of.get(parent, "")) for parent in task.parents
         }
         parent_spans = task.spans_among({k: layer.value for k, layer in spans.items() if layer})
+        if task.is_document and task.parents:  # its links are checked with the whole document
+            task, parent_spans = _of_its_own(task), _ends_of(layer.value)
         problems = task.check(layer.value, record.tokens, parent_spans)
         if problems and not task.is_open:
             line = _line_of(problems[0].path, task, layer, record)
@@ -335,6 +339,17 @@ class _Checker:
         self.seen_labels[task] |= new
         faults = map(unusable_label, sorted(new))
         return [f"task '{task}': {fault}" for fault in faults if fault]
+
+
+def _of_its_own(task: TaskSpec) -> TaskSpec:
+    """Return a task of which only the labels can be wrong, whatever its links link."""
+    return replace(task, pairs={}, is_document=False, second_parent=None)
+
+
+def _ends_of(links: Any) -> list[list[Any]]:
+    """Return what links link, as spans."""
+    rows = [link for link in links if is_row(link, RELATION)] if isinstance(links, list) else []
+    return [[*link[k : k + 2], ""] for link in rows for k in (0, 2)]
 
 
 def _line_of(path: str, task: TaskSpec, layer: Layer, record: SentenceRecord) -> int:

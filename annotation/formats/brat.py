@@ -20,6 +20,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZipFile
@@ -49,6 +50,7 @@ from annotation.formats.json_stream import (
     answers_by_id,
     attributes_layer,
     pieces_of,
+    region_words,
     relations_layer,
     spans_layer,
 )
@@ -93,7 +95,14 @@ def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Pro
                     for ending in (".txt", ".ann", SIDECAR)
                 ]
                 document = stem.removeprefix(folder)
-                yield from read_document(document, texts, tokenise, has, options.cuts_tokens)
+                yield from read_document(
+                    document,
+                    texts,
+                    tokenise,
+                    has,
+                    options.cuts_tokens,
+                    links_across=options.links_across,
+                )
             except BadDocument as bad:
                 yield Problem(f"{source.file_name}/{stem}{bad.ending}", bad.line, str(bad))
 
@@ -138,6 +147,7 @@ class _Place:
     note: dict[str, Any] = field(default_factory=dict)  # its line of the sidecar
     regions: list[Region] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    across: list[tuple[Link, "_Place"]] = field(default_factory=list)  # and where they end
     marks: list[Mark] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)  # of the regions
 
@@ -160,6 +170,8 @@ def read_document(
     tokenise: Tokeniser,
     has: Collection[str],
     cuts_tokens: bool = False,
+    *,
+    links_across: bool = False,
 ) -> Iterator[SentenceRecord]:
     """The sentences of a document of three texts: .txt, .ann, sidecar; raises BadDocument."""
     text, annotations, notes = texts
@@ -176,16 +188,18 @@ def read_document(
                     for line in annotations.removeprefix(BYTE_ORDER_MARK).split("\n")
                 ]
             )
-            _assign(found, places, text)
+            _assign(found, places, text, links_across=links_across)
         except BadLine as bad:
             raise BadDocument(".ann", bad.line, str(bad)) from bad
     before = 0
     aside = [] if found is None else found.aside
-    for place in places:
-        n_cut = place.cut() if cuts_tokens else 0
-        layers = {} if found is None else _layers(place, has)
+    cuts = [place.cut() if cuts_tokens else 0 for place in places]
+    firsts = dict(zip(map(id, places), accumulate(map(_n_words, places), initial=0), strict=False))
+    for place, n_cut in zip(places, cuts, strict=True):
+        across = _words_across(place, firsts)
+        layers = {} if found is None else _layers(place, has, across)
         gap, before = text[before : place.start], place.end
-        kept = _kept(place, gap, found, is_first=place is places[0])
+        kept = _kept(place, gap, found, across, is_first=place is places[0])
         if place is places[-1] and text[place.end :] != "\n":
             kept["after"] = text[place.end :]
         yield SentenceRecord(
@@ -236,7 +250,31 @@ def _noted_places(text: str, notes: str) -> Iterator[_Place]:
         before = end
 
 
-def _assign(found: Standoff, places: Sequence[_Place], text: str) -> None:
+def _n_words(place: _Place) -> int:
+    return len(place.tokens)
+
+
+def _words_across(place: _Place, firsts: Mapping[int, int]) -> dict[Any, list[Any]]:
+    """The links that end in other sentences, by their ids, in words counted from this one's."""
+    found: dict[Any, list[Any]] = {}
+    for link, target in place.across:
+        ends = []
+        for id_, where in ((link.source, place), (link.target, target)):
+            region = next(region for region in where.regions if region.id == id_)
+            try:
+                first, end, *_ = region_words(region, where.text, where.offsets)
+            except BadValue as bad:
+                line = where.lines[where.regions.index(region)]
+                raise BadDocument(".ann", line, str(bad)) from bad
+            shift = firsts[id(where)] - firsts[id(place)]
+            ends += [first + shift, end + shift]
+        found[link.id] = [*ends, link.label]
+    return found
+
+
+def _assign(
+    found: Standoff, places: Sequence[_Place], text: str, *, links_across: bool = False
+) -> None:
     """Give each annotation to the sentence that it lies in."""
     starts = [place.start for place in places]
     place_of: dict[str, _Place] = {}
@@ -278,6 +316,9 @@ def _assign(found: Standoff, places: Sequence[_Place], text: str) -> None:
         ends = [place_of.get(end) for end in (link.source, link.target)]
         if ends[0] is None or ends[1] is None:
             raise BadLine(number, f"{link.label} links {link.source} and {link.target}, not spans")
+        if ends[0] is not ends[1] and links_across:
+            ends[0].across.append((link, ends[1]))
+            continue
         if ends[0] is not ends[1]:
             found.set_aside(line, ends[0].start, ACROSS)
             continue
@@ -312,7 +353,9 @@ def _assign_marks(
         place.marks.append(mark)
 
 
-def _layers(place: _Place, has: Collection[str]) -> dict[str, Layer]:
+def _layers(
+    place: _Place, has: Collection[str], across: Mapping[Any, list[Any]]
+) -> dict[str, Layer]:
     sentence = place.text, place.tokens, place.offsets
     unlabeled = place.note.get("unlabeled", ())
     layers: dict[str, Layer] = {}
@@ -323,6 +366,9 @@ def _layers(place: _Place, has: Collection[str]) -> dict[str, Layer]:
             layers["relations"] = relations_layer(
                 "relations", place.links, "entities", place.regions, sentence
             )
+            links = {tuple(link): link for link in across.values()}
+            own = layers["relations"]
+            layers["relations"] = own._replace(value=sorted([*own.value, *links.values()]))
         has_own = place.note.get("has_attributes") or place.marks
         if has_own if is_noted else "attributes" in has:
             layers["attributes"] = attributes_layer(
@@ -335,7 +381,14 @@ def _layers(place: _Place, has: Collection[str]) -> dict[str, Layer]:
     return {name: layer for name, layer in layers.items() if name not in unlabeled}
 
 
-def _kept(place: _Place, gap: str, found: Standoff | None, *, is_first: bool) -> Extra:
+def _kept(
+    place: _Place,
+    gap: str,
+    found: Standoff | None,
+    across: Mapping[Any, list[Any]],
+    *,
+    is_first: bool,
+) -> Extra:
     """What is needed to write the document as it was, beyond sentences and answers."""
     kept: Extra = {}
     if gap != ("" if is_first else "\n"):
@@ -344,6 +397,7 @@ def _kept(place: _Place, gap: str, found: Standoff | None, *, is_first: bool) ->
         if is_first and found.others:
             kept["others"] = found.others
         ids = answers_by_id(place.regions, place.links, place.text, place.offsets, place.marks)
+        ids |= across
         if ids:
             kept["ids"] = ids
     return kept
@@ -379,6 +433,7 @@ FORMAT = Format(
         layer_spec("relations", "relations", "entities"),
         layer_spec("attributes", "attributes", "entities"),
     ),
+    links_across=True,
     parse=parse,
     render=render,
     looks_like=lambda head: head.startswith("PK\x03\x04"),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from annotation.formats.columns import describe
@@ -156,26 +157,40 @@ def _annotations(
     kept_ids = [line.partition("\t")[0] for line in others]
     ids = _Ids([placement.kept(record).get("ids", {}) for record in records], kept_ids)
     lines = []
+    firsts = [0, *accumulate(len(record.sentence.tokens) for record in records)]
+    id_of: dict[tuple[int, int], str] = {}  # by the words of the document
+    taken = [
+        [ids.take(index, span, "T") for span in found["entities"] or []]
+        for index, found in enumerate(answers)
+    ]
+    for first_word, found, own in zip(firsts, answers, taken, strict=False):
+        for span, id in zip(found["entities"] or [], own, strict=True):
+            id_of.setdefault((first_word + span[0], first_word + span[1]), id)
     for index, (record, found, start) in enumerate(zip(records, answers, starts, strict=True)):
-        spans = found["entities"] or []
-        id_of: dict[tuple[int, int], str] = {}
-        for span in spans:
-            id = ids.take(index, span, "T")
-            id_of.setdefault((span[0], span[1]), id)
+        at_word = firsts[index]
+        for span, id in zip(found["entities"] or [], taken[index], strict=True):
             pieces = [[*piece, _word(span[-1], record)] for piece in pieces_of(span)]
             places = [(first, end) for first, end, _ in character_spans(pieces, record.sentence)]
             text = " ".join(record.sentence.text[first:end] for first, end in places)
             at = ";".join(f"{start + first} {start + end}" for first, end in places)
             lines.append(f"{id}\t{span[-1]} {at}\t{text.replace(chr(10), ' ')}")
         for relation in found["relations"] or []:
-            s1, e1, s2, e2, label = relation
+            s1, e1, s2, e2 = (at_word + edge for edge in relation[:4])
+            label = relation[4]
             id = ids.take(index, relation, "R")
+            for place in ((s1, e1), (s2, e2)):
+                if place not in id_of:
+                    raise CannotWrite(
+                        f"{describe(record)}: {label!r} links words that are no span among those "
+                        "that are written; write the spans as well, or jsonl"
+                    )
             ends = f"Arg1:{id_of[s1, e1]} Arg2:{id_of[s2, e2]}"
             lines.append(f"{id}\t{_word(label, record)} {ends}")
         for mark in found["attributes"] or []:
             first, end, label = mark
             id = ids.take(index, mark, "A")
-            lines.append(written_mark(id, _word(label, record), id_of[first, end]))
+            target = id_of[at_word + first, at_word + end]
+            lines.append(written_mark(id, _word(label, record), target))
     return "".join(line + "\n" for line in [*lines, *still_valid(others, ids.taken)])
 
 

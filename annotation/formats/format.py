@@ -69,6 +69,7 @@ class Format:
     is_open: bool = False
     headings: Headings | None = None  # of a file in which any column or key may hold the text
     loose_kind: str = ""  # of layers that may be there by chance: somebody says whose they are
+    links_across: bool = False  # whether links may join two sentences of a document
     keeps_keys: bool = True  # what a file of this format tells about a sentence besides answers
     keeps_documents: bool = True
     keeps_text: bool = True  # else the tokens are joined by spaces

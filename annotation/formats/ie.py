@@ -253,6 +253,7 @@ FORMAT = Format(
     suffixes=(".jsonl", ".json"),
     kinds=frozenset(("spans", "relations")),
     layers=(layer_spec("entities", "spans"), layer_spec("relations", "relations", "entities")),
+    links_across=True,
     parse=parse,
     render=render,
     looks_like=lambda head: head.lstrip().startswith("{") and '"sentences"' in head[:2000],

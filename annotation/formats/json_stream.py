@@ -31,6 +31,8 @@ from annotation.formats.records import (
 )
 from annotation.formats.source import Source
 from mtl_engine.kinds import KINDS
+from mtl_engine.kinds.checks import is_row
+from mtl_engine.kinds.relations import RELATION
 
 _KIND_OF_WIDTH = {2: "tree", 3: "spans", 5: "relations"}
 _ANY = {  # what any task of a kind would take
@@ -155,17 +157,26 @@ def layer_of(
 ) -> Layer:
     """A layer with a checked answer in canonical order; raises BadValue.
 
-    ``parents`` are the layers whose spans it links, found among the ``known`` ones.
+    ``parents`` are the layers whose spans it links, found among the ``known`` ones. Links that end
+    outside of the sentence are for whoever knows its document to check.
     """
     spec = replace(_ANY[kind], parent=parents[0]) if parents else _ANY[kind]
     if len(parents) > 1:
         spec = replace(spec, second_parent=parents[1])
     spans = {n: one.value for n, one in (known or {}).items() if one.kind == "spans"}
-    for problem in spec.check(value, tokens, spec.spans_among(spans)):
+    here = value
+    if kind == "relations" and isinstance(value, list):
+        here = [link for link in value if not _leaves(link, len(tokens))]
+    for problem in spec.check(here, tokens, spec.spans_among(spans)):
         place = f"{name}[{problem.path}]" if problem.path else name
         raise BadValue(f"{place}: {problem.message} Correct the answer.")
     first, second = (*parents, None, None)[:2]
     return Layer(kind, KINDS[kind].canonical(value), first, second_parent=second)
+
+
+def _leaves(link: Any, n_tokens: int) -> bool:
+    """Whether a link that is one begins in a sentence and ends outside of it, or the reverse."""
+    return is_row(link, RELATION) and not 0 <= min(link[:4]) < max(link[:4]) <= n_tokens
 
 
 def kind_of(name: str, value: Any) -> str:
@@ -345,6 +356,11 @@ def spans_layer(
     spans = _snapped(name, regions, text, offsets)
     distinct = [list(span) for span in dict.fromkeys(map(tuple, spans))]
     return layer_of(name, "spans", distinct, tokens)
+
+
+def region_words(region: Region, text: str, offsets: Offsets) -> list[Any]:
+    """The span in tokens of a region, [start, end, ..., label]; raises BadValue."""
+    return _snapped("entities", [region], text, offsets)[0]
 
 
 def relations_layer(

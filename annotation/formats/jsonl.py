@@ -312,6 +312,7 @@ FORMAT = Format(
     suffixes=(".jsonl", ".ndjson"),
     kinds=LAYER_KINDS,
     is_open=True,
+    links_across=True,
     parse=parse,
     headings=headings,
     render=render,

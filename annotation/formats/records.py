@@ -168,6 +168,7 @@ class ReadOptions:
     - ``annotator``: whose answers to read from a file with several people's side by side
     - ``fields``: keys of jsonl that hold answers, where they are not under its own names
     - ``label_separator``: what stands between several labels in a cell; "" = #
+    - ``links_across``: links may end in other sentences of their document, else they are set aside
     - ``cuts_tokens``: cut a token where a span in characters begins or ends in it, not refuse it
     """
 
@@ -181,6 +182,7 @@ class ReadOptions:
     fields: tuple[str, ...] = ()
     label_separator: str = ""
     cuts_tokens: bool = False
+    links_across: bool = False
     limits: Limits = field(default_factory=Limits)
 
 

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from mtl_engine.kinds.kind import DEFAULT_WINDOW
 from mtl_engine.settings import Form, SettingField
 
 if TYPE_CHECKING:
@@ -233,6 +234,9 @@ class Task(models.Model):
     is_document = models.BooleanField(
         default=False, db_default=False
     )  # answered once per document, not per sentence
+    window = models.PositiveSmallIntegerField(
+        default=DEFAULT_WINDOW, db_default=DEFAULT_WINDOW
+    )  # sentences of a document that one of its links may span
     is_open = models.BooleanField(default=False)  # the label set grows on import
     is_nested = models.BooleanField(default=False)  # spans may overlap
     pairs = models.JSONField(default=dict, blank=True)  # relation -> [[from label, to label], ...]

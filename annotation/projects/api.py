@@ -32,6 +32,7 @@ from annotation.projects.services import (
     update_task,
 )
 from annotation.projects.spec import (
+    MOST_SENTENCES,
     N_COLOURS,
     NewProjectBody,
     NewTaskBody,
@@ -79,6 +80,7 @@ class TaskMessage(Message):
     parent = TEXT(allow_null=True)  # type: ignore[assignment]
     second_parent = TEXT(allow_null=True, help_text="The task in whose spans links end.")
     is_document = serializers.BooleanField(help_text="Answered once per document.")
+    window = serializers.IntegerField(help_text="Sentences that a link of a document may span.")
     is_nested = serializers.BooleanField()
     is_open = serializers.BooleanField()
     is_hidden = serializers.BooleanField()
@@ -137,6 +139,7 @@ class TaskChanges(Message):
     is_nested = FlagField(required=False)
     is_hidden = FlagField(required=False)
     pairs = PairsField(required=False)
+    window = WholeNumberField(min_value=1, max_value=MOST_SENTENCES, required=False)
 
 
 class NewLabelsBody(Message):

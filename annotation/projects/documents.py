@@ -4,17 +4,24 @@ A document's row lies behind the sentences of its corpus and belongs to no forma
 answers to it with its first sentence, and imports read them from there.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from annotation.bridge import tasks_by_name
 from annotation.errors import Refused
-from annotation.models import Annotation, Corpus, Gold, Project, Sentence, Suggestion
+from annotation.models import Annotation, Corpus, Gold, Lease, Project, Sentence, Suggestion
+from mtl_engine.documents import DocumentWords
+from mtl_engine.kinds import KINDS, TaskSpec
+from mtl_engine.kinds.kind import Recut
 
 FIRST_POSITION = 1_000_000_000  # of documents: behind every sentence, and next to none
 CHUNK = 1_000
+MOST_FAULTS = 20  # that a refusal lists
 
 
 @dataclass
@@ -70,6 +77,79 @@ def make_documents(corpus: Corpus) -> int:
     return len(new)
 
 
+def sentences_of(documents: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return by document's row its sentences (id, number of words) in their order."""
+    rows = Sentence.objects.filter(pk__in=list(documents), is_document=True)
+    names = {
+        (corpus, name): pk for pk, corpus, name in rows.values_list("id", "corpus_id", "document")
+    }
+    found: dict[int, list[tuple[int, int]]] = {pk: [] for pk in names.values()}
+    own = Sentence.objects.filter(
+        corpus__in={corpus for corpus, _ in names},
+        document__in=[name for _, name in names],
+        is_document=False,
+    )
+    columns = ("corpus_id", "document", "id", "n_tokens")
+    for corpus, name, pk, n_words in own.order_by("position").values_list(*columns):
+        if (corpus, name) in names:
+            found[names[corpus, name]].append((pk, n_words))
+    return found
+
+
+def starts_of(parts: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the first word of each sentence in its document, by the sentence's id."""
+    starts, at = {}, 0
+    for pk, n_words in parts:
+        starts[pk] = at
+        at += n_words
+    return starts
+
+
+def words_of(sentence: Sentence) -> Sequence[str]:
+    """Return the words of a row; those of a document know where its sentences begin."""
+    if not sentence.is_document:
+        tokens: list[str] = sentence.tokens
+        return tokens
+    parts = sentences_of([sentence.pk])[sentence.pk]
+    return DocumentWords(sentence.tokens, starts_of(parts).values())
+
+
+def inside_of(sentence: Sentence) -> dict[str, Any]:
+    """Return what pages draw of a document's inside: where its sentences begin."""
+    if not sentence.is_document:
+        return {}
+    parts = sentences_of([sentence.pk])[sentence.pk]
+    return {"is_document": True, "starts": [*starts_of(parts).values()]}
+
+
+def joined_spans(
+    parts: Sequence[tuple[int, int]], values: Mapping[int, Sequence[Sequence[Any]]]
+) -> list[list[Any]]:
+    """Return the spans of a document's sentences in the words of the document."""
+    starts = starts_of(parts)
+    return [
+        [*(edge + starts[pk] for edge in span[:-1]), span[-1]]
+        for pk, _ in parts
+        for span in values.get(pk, ())
+    ]
+
+
+def links_by_sentence(
+    parts: Sequence[tuple[int, int]], links: Sequence[Sequence[Any]]
+) -> dict[int, list[list[Any]]]:
+    """Return the links of a document by the sentence in which they begin, as files have them.
+
+    Words are counted from the first of that sentence; what ends in another lies outside of it.
+    """
+    starts = starts_of(parts)
+    found: dict[int, list[list[Any]]] = {pk: [] for pk, _ in parts}
+    order = list(starts.items())
+    for link in links:
+        pk, at = order[bisect_right(order, link[0], key=lambda one: one[1]) - 1]
+        found[pk].append([*(edge - at for edge in link[:-1]), link[-1]])
+    return found
+
+
 def forget_words(
     project: Project, documents: Iterable[tuple[int, str]]
 ) -> tuple[list[int], list[int]]:
@@ -85,6 +165,7 @@ def forget_words(
         left = _gather(corpus, wanted[corpus.pk])
         for row in _rows(corpus).filter(document__in=wanted[corpus.pk]):
             if row.document in left:
+                _follow(row, left[row.document].tokens)
                 Sentence.objects.filter(pk=row.pk).update(**left[row.document].values())
                 changed.append(row.pk)
             else:
@@ -92,11 +173,60 @@ def forget_words(
     return changed, empty
 
 
+def _follow(document: Sentence, tokens: Sequence[str]) -> None:
+    """Let the answers about a document's words follow them; what the old words suggested goes."""
+    if tokens == document.tokens:
+        return
+    changes = SequenceMatcher(None, document.tokens, tokens, autojunk=False).get_opcodes()
+    before = list(document.tokens)
+    specs = {task.id: task for task in tasks_by_name(document.project_id).values()}
+    for model in (Annotation, Gold):
+        for row in model._default_manager.filter(sentence=document):
+            kind, value, words = KINDS[specs[row.task_id].kind], row.value, before
+            for what, start, end, first, last in reversed(changes):
+                if what != "equal" and value is not None:
+                    new = [*words[:start], *tokens[first:last], *words[end:]]
+                    change = Recut(start, end, last - first, words, new)
+                    value, words = kind.recut(specs[row.task_id], value, change), new
+            if value is not None and value != row.value:
+                model._default_manager.filter(pk=row.pk).update(value=value)
+    Suggestion.objects.filter(sentence=document).delete()
+    leases = Lease.objects.filter(ask__sentence=document).exclude(state__in=Lease.FINISHED)
+    leases.update(draft=None, context=None)
+
+
+def answered_documents(documents: Iterable[int], tasks: Iterable[int]) -> set[int]:
+    """Return the documents all of whose sentences have answers to some tasks.
+
+    Sentences that are left out need none.
+    """
+    parts = sentences_of(documents)
+    ids = [pk for own in parts.values() for pk, _ in own]
+    answered = []
+    for task in tasks:
+        found: set[int] = set()
+        for first in range(0, len(ids), CHUNK):
+            part = ids[first : first + CHUNK]
+            left_out = Sentence.objects.filter(pk__in=part).exclude(left_out="")
+            found |= set(left_out.values_list("id", flat=True))
+            for model in (Gold, Annotation):
+                rows = model._default_manager.filter(sentence__in=part, task=task)
+                found |= set(rows.values_list("sentence_id", flat=True))
+        answered.append(found)
+    return {
+        document
+        for document, own in parts.items()
+        if all(pk in found for found in answered for pk, _ in own)
+    }
+
+
 def move_answers(corpus: Corpus) -> None:
     """Give the answers that sentences of a new corpus brought to document tasks to the documents.
 
     An answer may stand on one sentence of a document or on several, as long as it is the same.
+    Links stand with the sentences in which they begin, and are put together.
     """
+    _join_links(corpus)
     rows = dict(_rows(corpus).values_list("document", "id"))
     for model in (Gold, Annotation, Suggestion):
         answers = model._default_manager.filter(
@@ -125,6 +255,77 @@ def move_answers(corpus: Corpus) -> None:
                 spare.append(answer.pk)
         for start in range(0, len(spare), CHUNK):
             model._default_manager.filter(pk__in=spare[start : start + CHUNK]).delete()
+
+
+def _join_links(corpus: Corpus) -> None:
+    """Give documents the links that stand on their sentences, or refuse all that do not fit."""
+    specs = {task.id: task for task in tasks_by_name(corpus.project_id).values()}
+    linking = [pk for pk, task in specs.items() if task.is_document and task.parents]
+    if not linking:
+        return
+    rows = {row.document: row for row in _rows(corpus)}
+    parts = sentences_of(row.pk for row in rows.values())
+    faults: list[str] = []
+    for model in (Gold, Annotation, Suggestion):
+        given = model._default_manager.filter(
+            sentence__corpus=corpus, sentence__is_document=False, task__in=linking
+        ).select_related("sentence")
+        joined: dict[tuple[int, int], list[Any]] = {}
+        for answer in given.order_by("sentence__position"):
+            document = answer.sentence.document
+            if not document:
+                raise Refused(
+                    f"Task '{specs[answer.task_id].name}' links words of documents, but the "
+                    f"sentence '{answer.sentence}' belongs to none. Give the file's sentences "
+                    "documents, leave the layer out, or make the task one of sentences."
+                )
+            joined.setdefault((rows[document].pk, answer.task_id), []).append(answer)
+        by_row = {row.pk: row for row in rows.values()}
+        for (document_id, task_id), answers in joined.items():
+            row, task = by_row[document_id], specs[task_id]
+            starts = starts_of(parts[document_id])
+            links = [
+                [*(edge + starts[answer.sentence_id] for edge in link[:-1]), link[-1]]
+                for answer in answers
+                for link in answer.value
+            ]
+            value = KINDS[task.kind].answer_of(map(tuple, links), len(row.tokens))
+            faults += _link_faults(model, row, parts[document_id], task, value)
+            first, *others = answers
+            model._default_manager.filter(pk=first.pk).update(sentence=row, value=value)
+            model._default_manager.filter(pk__in=[other.pk for other in others]).delete()
+    if faults:
+        more = f" And {len(faults) - MOST_FAULTS} more." if len(faults) > MOST_FAULTS else ""
+        raise Refused(" ".join(faults[:MOST_FAULTS]) + more + " Correct the file.")
+
+
+def _link_faults(
+    model: Any, row: Sentence, parts: Sequence[tuple[int, int]], task: TaskSpec, links: Any
+) -> list[str]:
+    """Return what is wrong with the links of an imported document."""
+    ids = [pk for pk, _ in parts]
+    values: dict[str, dict[int, Any]] = {name: {} for name in task.parents}
+    for table in dict.fromkeys((Gold, model)):
+        spans = table._default_manager.filter(sentence__in=ids, task__name__in=task.parents)
+        for name, pk, value in spans.values_list("task__name", "sentence_id", "value"):
+            values[name][pk] = value
+    spans_of = {name: joined_spans(parts, found) for name, found in values.items()}
+    words = DocumentWords(row.tokens, starts_of(parts).values())
+    problems = task.check(links, words, task.spans_among(spans_of))
+    return [f"Document '{row.document}', task '{task.name}': {p.message}" for p in problems]
+
+
+def documents_of(sentences: Iterable[int]) -> list[int]:
+    """Return the rows of the documents that sentences belong to."""
+    rows = Sentence.objects.filter(pk__in=list(sentences)).exclude(document="")
+    names = set(rows.values_list("corpus_id", "document"))
+    found = Sentence.objects.filter(
+        is_document=True,
+        corpus__in={corpus for corpus, _ in names},
+        document__in=[name for _, name in names],
+    )
+    columns = found.order_by("id").values_list("id", "corpus_id", "document")
+    return [pk for pk, corpus, name in columns if (corpus, name) in names]
 
 
 def documents_of_first_sentences(sentences: Iterable[int]) -> dict[int, int]:

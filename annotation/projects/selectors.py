@@ -93,6 +93,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "parent": task.parent.name if task.parent else None,
         "second_parent": task.second_parent.name if task.second_parent else None,
         "is_document": task.is_document,
+        "window": task.window,
         "is_nested": task.is_nested,
         "is_open": task.is_open,
         "is_hidden": task.is_hidden,

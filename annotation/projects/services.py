@@ -52,7 +52,7 @@ from annotation.projects.tasks import hide_task, rename_task
 from config.store import RoundFiles
 from mtl_engine.kinds import KINDS
 
-TASK_FIELDS = ("guidelines", "target_score", "is_open", "is_nested", "pairs")
+TASK_FIELDS = ("guidelines", "target_score", "is_open", "is_nested", "pairs", "window")
 MOST_WEBHOOKS = 10  # of a project
 MOST_TESTS = 5  # that wait
 
@@ -149,6 +149,9 @@ def update_task(*, task: Task, changes: Mapping[str, Any], actor: Any = None) ->
     if changes.get("is_nested") and not kind.may_nest:
         message = f"Only a spans task may be nested, not one of kind {task.kind}."
         raise InvalidInput([Problem("is_nested", message)])
+    if "window" in changes and not (task.is_document and kind.parent_kind):
+        message = f"Only links of whole documents have a window, not '{task.name}'."
+        raise InvalidInput([Problem("window", message)])
     if changes.get("pairs"):
         _check_pairs(task, changes)
     changed = [key for key in TASK_FIELDS if changes.get(key, ...) not in (..., getattr(task, key))]
@@ -244,6 +247,7 @@ def _create_tasks(project: Project, tasks: Iterable[NewTask], *, first_position:
             parent=made.get(spec.parent) if spec.parent else None,
             second_parent=made.get(spec.second_parent) if spec.second_parent else None,
             is_document=spec.is_document,
+            window=spec.window,
             is_open=spec.is_open,
             is_nested=spec.is_nested,
             pairs=spec.pairs,
@@ -276,6 +280,8 @@ def _as_written(task: Task, reserved: Collection[str]) -> dict[str, Any]:
     written: dict[str, Any] = {"name": task.name, "kind": task.kind, "labels": labels, "open": True}
     if task.is_document:
         written["document"] = True
+        if KINDS[task.kind].parent_kind:
+            written["window"] = task.window
     for key in ("parent", "second_parent"):
         if getattr(task, key):
             written[key] = getattr(task, key).name

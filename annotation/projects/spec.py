@@ -26,6 +26,7 @@ from annotation.web.serializers import (
 )
 from annotation.web.settings_fields import message_field
 from mtl_engine.kinds import KINDS, TaskSpec, documentary
+from mtl_engine.kinds.kind import DEFAULT_WINDOW
 
 N_COLOURS = 72  # 12 hues x 6 patterns
 TEMPLATES = Path(__file__).parent / "templates"
@@ -138,6 +139,9 @@ class PairsField(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
+MOST_SENTENCES = 50  # that a link of a document may span
+
+
 class KindField(NameField):
     """The name of a kind of task; kinds that are registered later are known as well."""
 
@@ -164,6 +168,12 @@ class NewTaskBody(Message):
     open = FlagField(required=False, help_text="An import may bring new labels.")
     nested = FlagField(required=False, help_text="Spans may lie inside each other.")
     document = FlagField(required=False, help_text="Answered once per document.")
+    window = WholeNumberField(
+        min_value=1,
+        max_value=MOST_SENTENCES,
+        required=False,
+        help_text="Sentences of a document that one of its links may span.",
+    )
     pairs = PairsField(default=dict)
     guidelines = TextField(default="")
     target = NumberField(min_value=0, max_value=1, default=None, allow_null=True)
@@ -311,6 +321,7 @@ def _readable(row: Any) -> dict[str, Any]:
             for key in ("open", "nested", "document")
             if isinstance(row.get(key), bool)
         },
+        **({"window": row["window"]} if isinstance(row.get("window"), int) else {}),
     }
 
 
@@ -350,6 +361,9 @@ def _kind_clashes(
         kinds = ", ".join(documentary())
         message = f"Only {kinds} can be asked once per document, not a task of kind {name}."
         yield Problem(f"{path}.document", message)
+    if "window" in body and not (body.get("document") and kind.parent_kind):
+        message = "Only links of whole documents have a window; say document = true, or leave it."
+        yield Problem(f"{path}.window", message)
     if kind.parent_kind is None:
         for key in ("parent", "second_parent"):
             if body[key]:
@@ -456,6 +470,7 @@ def _new_task(body: dict[str, Any], bodies: Sequence[dict[str, Any]]) -> NewTask
         second_parent=(body["second_parent"] if body["second_parent"] != body["parent"] else "")
         or None,
         is_document=body.get("document", False),
+        window=body.get("window", DEFAULT_WINDOW),
         is_nested=body.get("nested", is_linked and may_nest),
         is_open=_is_open(body),
         pairs=body["pairs"],

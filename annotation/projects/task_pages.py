@@ -16,6 +16,7 @@ from annotation.models import Role, Task
 from annotation.projects.forms import COLOURS, TaskForm, task_of
 from annotation.projects.labels import add_labels, update_looks
 from annotation.projects.services import add_task, update_task
+from annotation.projects.spec import MOST_SENTENCES
 from annotation.projects.tasks import delete_task, hide_task
 from annotation.web.frame import render_in_project
 from mtl_engine.kinds import KINDS
@@ -48,6 +49,13 @@ class TaskSettingsForm(forms.Form):
         help_text="From the next sentence on that somebody opens. Switching it off keeps the "
         "nested answers that there are.",
     )
+    window = forms.IntegerField(
+        label="Sentences that a link may span",
+        min_value=1,
+        max_value=MOST_SENTENCES,
+        help_text="1: links stay within a sentence. From the next answer and the next training on; "
+        "links that there are stay.",
+    )
     pairs = forms.CharField(
         label="Allowed pairs",
         required=False,
@@ -63,6 +71,7 @@ class TaskSettingsForm(forms.Form):
             "target": task.target_score,
             "is_open": task.is_open,
             "is_nested": task.is_nested,
+            "window": task.window,
             "pairs": "\n".join(
                 f"{relation}: {first} -> {second}"
                 for relation, rows in task.pairs.items()
@@ -73,6 +82,8 @@ class TaskSettingsForm(forms.Form):
         kind = KINDS[task.kind]
         if not kind.may_nest:
             del self.fields["is_nested"]
+        if not (task.is_document and kind.parent_kind):
+            del self.fields["window"]
         if not kind.may_have_two_parents:
             del self.fields["pairs"]
 

@@ -203,6 +203,11 @@ class AskedSentence(Message):
     language = s.CharField(allow_blank=True, help_text="Of its corpus; empty: the project's.")
     text = s.CharField()
     tokens = s.ListField(child=s.CharField())
+    starts = s.ListField(
+        child=s.IntegerField(),
+        required=False,
+        help_text="Of a document: the first word of each of its sentences.",
+    )
     offsets = s.ListField(child=s.ListField(child=s.IntegerField()))
     before = s.CharField(allow_blank=True)
     after = s.CharField(allow_blank=True)

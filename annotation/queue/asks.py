@@ -12,8 +12,10 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Ask, Gold, Lease, Project, Queue, Round, Sentence, Task
+from annotation.projects.documents import answered_documents
 from annotation.queue.groups import Division, linked_by, parents_of
 
 CHUNK = 5_000  # asks written in one transaction: others write in between
@@ -105,6 +107,7 @@ def _is_exhausted(queue: Queue) -> bool:
     Checks and sentences that are asked about in parts have ranks of their own: then we look.
     """
     is_plain = not queue.asks.filter(Q(is_check=True) | Q(group__isnull=False)).exists()
+    is_plain &= not _linking(queue)  # documents are asked when their sentences are answered
     if is_plain:
         return bool(_last_rank(queue) % AT_A_TIME)
     return next(_unasked(queue, "import", 0), None) is None
@@ -128,10 +131,15 @@ def _open_rows(queue: Queue, order: str, seed: int) -> Iterator[AskRow]:
     shown = Task.objects.filter(project=queue.project_id, is_hidden=False)
     names = dict(shown.order_by("position", "id").values_list("id", "name"))
     of_document = dict(shown.values_list("id", "is_document"))
+    linking = _linking(queue)
     sentences = _unasked(queue, order, seed)
     while chunk := list(islice(sentences, CHUNK)):
         rows = Sentence.objects.filter(pk__in=chunk, is_document=True)
         documents = set(rows.values_list("id", flat=True))
+        ready = {
+            name: answered_documents(documents, parents)
+            for name, parents in (linking if documents else {}).items()
+        }
         gold = set(
             Gold.objects.filter(sentence__in=chunk, task__in=names).values_list(
                 "sentence_id", "task_id"
@@ -141,14 +149,30 @@ def _open_rows(queue: Queue, order: str, seed: int) -> Iterator[AskRow]:
             tasks = [
                 name
                 for pk, name in names.items()
-                if (sentence, pk) not in gold and of_document[pk] == (sentence in documents)
+                if (sentence, pk) not in gold
+                and of_document[pk] == (sentence in documents)
+                and (name not in ready or sentence in ready[name])
             ]
             if tasks:
                 yield AskRow(sentence, tasks)
 
 
+def _linking(queue: Queue) -> dict[str, list[int]]:
+    """Return the tasks that link words of whole documents, with the tasks whose spans they link."""
+    tasks = tasks_by_name(queue.project_id)
+    return {
+        name: [tasks[parent].id for parent in task.parents]
+        for name, task in tasks.items()
+        if task.is_document and task.parents and not task.is_hidden
+    }
+
+
 def _covering(queue: Queue, seed: int) -> list[int]:
-    """Return sentences by chance, each wording once, fragments behind the others."""
+    """Return sentences by chance, each wording once, fragments behind the others.
+
+    Where documents are asked once all of their sentences are answered, none is left out.
+    """
+    asks_all = bool(_linking(queue))
     rows = Sentence.objects.filter(project=queue.project_id, is_test=False, left_out="")
     asked = set(queue.asks.values_list("sentence_id", flat=True))
     seen: set[int] = set()
@@ -156,7 +180,7 @@ def _covering(queue: Queue, seed: int) -> list[int]:
     fragments: list[int] = []
     for pk, text, n_tokens in rows.order_by("id").values_list("id", "text", "n_tokens").iterator():
         wording = hash(" ".join(text.split()).casefold())
-        is_new = wording not in seen
+        is_new = asks_all or wording not in seen
         seen.add(wording)
         if is_new and pk not in asked:
             is_whole = n_tokens >= LEAST_WORDS and any(map(str.isalpha, text))

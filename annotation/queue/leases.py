@@ -7,7 +7,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.errors import Conflict
-from annotation.models import Ask, Lease, Progress, Project, Submission
+from annotation.models import Ask, Lease, Progress, Project, Sentence, Submission
 from annotation.queue.asks import refill
 from annotation.queue.checks import claim_check, is_check_due
 from annotation.queue.history import is_adjudicated
@@ -196,6 +196,12 @@ def count_on_ask(held: HeldLease, *, leases: int = 0, answers: int = 0) -> bool:
     return bool(held.is_open) and not is_open
 
 
+def _spans_below(ask: Any, annotator_id: int) -> dict[str, Any]:
+    """Return the spans that an ask's links stand on, as they are now."""
+    row = Sentence.objects.filter(pk=ask.sentence_id, is_document=True)
+    return given_spans(ask.given, ask.sentence_id, annotator_id, is_document=row.exists())
+
+
 @transaction.atomic
 def _claim(
     project: Project, position: QueuePosition, annotator_id: int, now: datetime
@@ -218,7 +224,7 @@ def _claim(
         state=State.LIVE,
         claimed_at=now,
         expires_at=now + timedelta(minutes=project.lease_minutes),
-        context=given_spans(ask.given, ask.sentence_id, annotator_id) if ask.given else None,
+        context=_spans_below(ask, annotator_id) if ask.given else None,
     )
     Lease.objects.bulk_create(  # again if they had it before: its draft stays
         [lease],

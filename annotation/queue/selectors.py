@@ -23,6 +23,7 @@ from annotation.models import (
     WorkGroupMember,
 )
 from annotation.models.prepared import Parameter, Prepared
+from annotation.projects.documents import joined_spans, sentences_of, starts_of
 from annotation.queue.store import QueuePosition, queue_position
 from annotation.queue.suggestions import shown_suggestions
 from annotation.web.code_texts import said
@@ -52,7 +53,8 @@ _LEASE_COLUMNS = (
 )
 _OWN_LEASE = (
     *("project_id", "annotator_id", "context", "project__lease_minutes"),
-    *("ask__tasks", "ask__words", "ask__given", "ask__purpose", "ask__sentence__tokens"),
+    *("ask__tasks", "ask__words", "ask__given", "ask__purpose"),
+    *("ask__sentence__tokens", "ask__sentence__is_document"),
 )
 N_ANSWERS = 200  # that are looked at: the person's latest, and some of all, whichever come first
 COLUMNS = ("task__name", "task__kind", "value")
@@ -79,8 +81,8 @@ _neighbours = Prepared(
 )
 
 
-WHAT_COUNTS: list[Callable[[Project, int], Mapping[str, Any]]] = []
-# The room that decides which answers count adds its rule: a sentence's answers by task.
+WHAT_COUNTS: list[Callable[[Project, Iterable[int]], Mapping[int, Mapping[str, Any]]]] = []
+# The room that decides which answers count adds its rule: answers by sentence and task.
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,10 @@ def describe_lease(lease_id: int) -> dict[str, Any]:
         "counts": count_queue(lease["project_id"], annotator_id),
     }
     if ask["given"]:
-        shown = lease["context"] or given_spans(ask["given"], sentence_id, annotator_id)
+        is_document = ask["sentence__is_document"]
+        shown = lease["context"] or given_spans(
+            ask["given"], sentence_id, annotator_id, is_document=is_document
+        )
         described["context"] = shown
     return described
 
@@ -210,17 +215,45 @@ def lease_context(lease: Lease) -> dict[str, Any]:
     ask = lease.ask
     if not ask.given:
         return {}
-    return lease.context or given_spans(ask.given, ask.sentence_id, lease.annotator_id)
+    is_document = ask.sentence.is_document
+    return lease.context or given_spans(
+        ask.given, ask.sentence_id, lease.annotator_id, is_document=is_document
+    )
 
 
-def given_spans(tasks: Sequence[str], sentence_id: int, annotator_id: int) -> dict[str, list[Any]]:
-    """Return for each spans task the person's own answer, else gold, else the model's."""
+def given_spans(
+    tasks: Sequence[str], sentence_id: int, annotator_id: int, *, is_document: bool = False
+) -> dict[str, list[Any]]:
+    """Return for each spans task the person's own answer, else gold, else the model's.
+
+    Of a document they are those of its sentences, and the same for everybody as far as possible.
+    """
+    if is_document:
+        return _spans_of_document(sentence_id, tasks, annotator_id)
     own = own_answers(sentence_id, annotator_id, tasks)
     gold = Gold.objects.filter(sentence=sentence_id, task__name__in=tasks)
     decided = dict(gold.values_list("task__name", "value"))
     found = shown_suggestions(sentence_id, tasks, sentence_id)
     model = {task: one["value"] for task, one in found.items()}
     return {task: own.get(task, decided.get(task, model.get(task, []))) for task in tasks}
+
+
+def _spans_of_document(
+    document_id: int, tasks: Sequence[str], annotator_id: int
+) -> dict[str, list[Any]]:
+    """Return the spans of a document's sentences: what counts, else one's own, else the model's."""
+    document = Sentence.objects.select_related("project").get(pk=document_id)
+    parts = sentences_of([document_id])[document_id]
+    ids = [pk for pk, _ in parts]
+    counting = {pk: row for tell in WHAT_COUNTS for pk, row in tell(document.project, ids).items()}
+    values: dict[str, dict[int, Any]] = {task: {} for task in tasks}
+    for pk in ids:
+        for task in tasks:
+            value = counting.get(pk, {}).get(task)
+            values[task][pk] = (
+                given_spans([task], pk, annotator_id)[task] if value is None else value
+            )
+    return {task: joined_spans(parts, values[task]) for task in tasks}
 
 
 def own_answers(
@@ -300,6 +333,7 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
             "predicted_seconds": ask["predicted_seconds"],
         },
         "sentence": {
+            **_starts(ask),
             "id": ask["sentence_id"],
             "corpus": ask["sentence__corpus__name"],
             "position": position,
@@ -317,13 +351,21 @@ def _describe_ask(ask: Mapping[str, Any], *, shows_suggestions: bool) -> dict[st
     }
 
 
+def _starts(ask: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return where the sentences of a document begin; a sentence has no inside."""
+    if not ask["sentence__is_document"]:
+        return {}
+    parts = sentences_of([ask["sentence_id"]])[ask["sentence_id"]]
+    return {"starts": [*starts_of(parts).values()]}
+
+
 def _answers_so_far(sentence_id: int, tasks: Sequence[str]) -> dict[str, Any]:
     """Return what counts now as suggestions: a curator looks at it and decides."""
     sentence = Sentence.objects.select_related("project").get(pk=sentence_id)
     return {
         name: {"value": value, "confidence": None, "details": {}, "source": "answers so far"}
         for tell in WHAT_COUNTS
-        for name, value in tell(sentence.project, sentence_id).items()
+        for name, value in tell(sentence.project, [sentence_id]).get(sentence_id, {}).items()
         if name in tasks
     }
 

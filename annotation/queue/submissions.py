@@ -20,6 +20,7 @@ from annotation.models import (
     WordAnswer,
 )
 from annotation.models.prepared import Parameter, Prepared
+from annotation.projects.documents import words_of
 from annotation.projects.labels import add_labels
 from annotation.projects.tasks import renames_since
 from annotation.queue.history import is_adjudicated, stored_answers
@@ -108,7 +109,8 @@ def _make_gold(
     spans = lease_context(lease)
     settled = Gold.objects.filter(sentence=lease.ask.sentence_id).values_list("task__name")
     known = {name for (name,) in settled}
-    parents = {parent for name in answers for parent in tasks[name].parents} - {*answers} - known
+    linking = [tasks[name] for name in answers if not tasks[name].is_document]
+    parents = {parent for task in linking for parent in task.parents} - {*answers} - known
     for decide in DECIDES:
         decide(
             project=lease.project,
@@ -155,7 +157,7 @@ def _checked_today(
     rules: dict[str, Any] = {
         "wanted": wanted,
         "tasks": tasks,
-        "tokens": lease.ask.sentence.tokens,
+        "tokens": words_of(lease.ask.sentence),
         "context": lease_context(lease),
         "words": lease.ask.words,
     }

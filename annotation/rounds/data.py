@@ -1,7 +1,7 @@
 """What a round learns from, and what it can choose from."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
-from annotation.adjudication.final import final_answers
+from annotation.adjudication.final import final_answers, words_of_documents
 from annotation.bridge import as_example
 from annotation.models import Annotation, Ask, Gold, Project, Sentence, WordAnswer
+from annotation.projects.documents import answered_documents
 from annotation.queue.skips import skipped_by_all
 from mtl_engine.active_learning.pool import DEV, LabelledData, LabelledExample, Pool, part_of
 from mtl_engine.kinds import KINDS
@@ -27,7 +28,7 @@ class LabelledSentence:
     """A sentence with the answers that count."""
 
     id: int
-    tokens: list[str]
+    tokens: Sequence[str]
     document: str  # with its corpus; empty = none
     is_test: bool
     is_selected: bool  # by a strategy, not by chance or import
@@ -72,10 +73,12 @@ def labelled_sentences(project: Project, *, has_words: bool = False) -> list[Lab
     words = _word_answers(project) if has_words else {}
     selected, control = _asked_by_rounds(project)
     ids = sorted(finals.keys() | words.keys())
+    rows = list(_sentences(ids))
+    insides = _with_insides([(row.pk, row.tokens, row.is_document) for row in rows])
     return [
         LabelledSentence(
             row.pk,
-            row.tokens,
+            tokens,
             f"{row.corpus_id}/{row.document}" if row.document else "",
             row.is_test,
             row.pk in selected,
@@ -83,7 +86,7 @@ def labelled_sentences(project: Project, *, has_words: bool = False) -> list[Lab
             words.get(row.pk, {})
             | {name: one.value for name, one in finals.get(row.pk, {}).items()},
         )
-        for row in _sentences(ids)
+        for row, tokens in zip(rows, insides, strict=True)
     ]
 
 
@@ -95,8 +98,28 @@ def open_pool(project: Project, tasks: Sequence[TaskSpec]) -> Pool:
     is_closed = _closed_cells(project, ids, [task.name for task in tasks])
     is_closed |= np.isin(ids, list(skipped_by_all(project)))[:, None]
     is_closed |= is_document[:, None] != np.array([task.is_document for task in tasks])
+    is_closed |= _lacks_spans(project, ids, is_document.astype(bool), tasks)
     is_open = ~is_closed.all(axis=1)
     return pool_of(tasks, ids[is_open], n_tokens[is_open], is_closed[is_open])
+
+
+def _lacks_spans(
+    project: Project,
+    ids: NDArray[np.int64],
+    is_document: NDArray[np.bool_],
+    tasks: Sequence[TaskSpec],
+) -> NDArray[np.bool_]:
+    """Return the cells (n, t) of documents whose links lack spans that people have answered."""
+    lacks = np.zeros((len(ids), len(tasks)), dtype=bool)
+    linking = [column for column, task in enumerate(tasks) if task.is_document and task.parents]
+    if linking:
+        documents = ids[is_document].tolist()
+        numbers = dict(project.tasks.values_list("name", "id"))
+        for column in linking:
+            parents = [numbers[name] for name in tasks[column].parents]
+            ready = answered_documents(documents, parents)
+            lacks[is_document, column] = [pk not in ready for pk in documents]
+    return lacks
 
 
 def pool_of(
@@ -115,12 +138,20 @@ def pool_of(
     )
 
 
-def stream_tokens(ids: NDArray[np.int64]) -> Iterator[list[str]]:
+def stream_tokens(ids: NDArray[np.int64]) -> Iterator[Sequence[str]]:
     """Yield the tokens of sentences in the order of their ids, which must rise."""
     for first in range(0, len(ids), CHUNK):
         wanted = [int(i) for i in ids[first : first + CHUNK]]
         rows = Sentence.objects.filter(pk__in=wanted).order_by("id")
-        yield from rows.values_list("tokens", flat=True)
+        yield from _with_insides(list(rows.values_list("id", "tokens", "is_document")))
+
+
+def _with_insides(rows: Sequence[tuple[int, list[str], bool]]) -> Iterator[Sequence[str]]:
+    """Yield the words of rows (id, tokens, whether of a document) in their order."""
+    documents = {pk: tokens for pk, tokens, is_document in rows if is_document}
+    known = words_of_documents(documents) if documents else {}
+    for pk, tokens, _ in rows:
+        yield known.get(pk, tokens)
 
 
 def languages_of(examples: Sequence[Example]) -> list[str]:
@@ -139,9 +170,10 @@ def documents_among(ids: Sequence[int]) -> set[int]:
     return set(Sentence.objects.filter(pk__in=ids, is_document=True).values_list("id", flat=True))
 
 
-def tokens_of(ids: Sequence[int]) -> list[list[str]]:
+def tokens_of(ids: Sequence[int]) -> list[Sequence[str]]:
     """Return the tokens of sentences, in the order of the ids that are given."""
-    found = dict(Sentence.objects.filter(pk__in=ids).values_list("id", "tokens"))
+    rows = list(Sentence.objects.filter(pk__in=ids).values_list("id", "tokens", "is_document"))
+    found = dict(zip((pk for pk, *_ in rows), _with_insides(rows), strict=True))
     return [found[sentence_id] for sentence_id in ids]
 
 
@@ -155,12 +187,27 @@ def unanswered_test_sentences(
     given_up = skipped_by_all(project)
     rows = Sentence.objects.filter(project=project, is_test=True, left_out="").order_by("id")
     names = {kind: [task.name for task in tasks if task.is_document == kind] for kind in (0, 1)}
+    of_documents = rows.filter(is_document=True).values_list("id", flat=True)
+    lacks = _lacking(project, tasks, list(of_documents))
     missing = {
-        pk: (n, [name for name in names[is_document] if name not in answered.get(pk, ())])
+        pk: (n, [x for x in names[is_document] if x not in {*answered.get(pk, ()), *lacks(pk)}])
         for pk, n, is_document in rows.values_list("id", "n_tokens", "is_document")
         if pk not in given_up
     }
     return {i: (n, names) for i, (n, names) in missing.items() if names}
+
+
+def _lacking(
+    project: Project, tasks: Sequence[TaskSpec], documents: Sequence[int]
+) -> Callable[[int], set[str]]:
+    """Return which links of a document cannot be asked yet."""
+    every = np.array(documents, dtype=np.int64)
+    cells = _lacks_spans(project, every, np.full(len(every), True), tasks)
+    found = {
+        pk: {task.name for task, lacks in zip(tasks, row, strict=True) if lacks}
+        for pk, row in zip(documents, cells, strict=True)
+    }
+    return lambda pk: found.get(pk, set())
 
 
 def without_word_answers(project: Project, pool: Pool) -> Pool:
@@ -243,5 +290,5 @@ def _asked_by_rounds(project: Project) -> tuple[set[int], set[int]]:
 def _sentences(ids: list[int]) -> Iterator[Sentence]:
     for first in range(0, len(ids), CHUNK):
         rows = Sentence.objects.filter(pk__in=ids[first : first + CHUNK], left_out="")
-        columns = ("id", "tokens", "is_test", "document", "corpus_id")
+        columns = ("id", "tokens", "is_test", "document", "corpus_id", "is_document")
         yield from rows.only(*columns).order_by("id")

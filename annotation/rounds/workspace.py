@@ -25,6 +25,7 @@ from config.store import Digests, RoundFiles
 from mtl_engine.active_learning.pool import LabelledData, LabelledExample, Pool
 from mtl_engine.atomic import current_place, remove_folder, replaced_file
 from mtl_engine.checksums import is_whole
+from mtl_engine.documents import DocumentWords
 from mtl_engine.types import Example, TaskSpec
 
 if TYPE_CHECKING:  # these load torch, which the web process never does
@@ -226,6 +227,7 @@ class Workspace:
                     "is_control": one.is_control,
                     "tokens": list(one.example.tokens),
                     "labels": dict(one.example.labels),
+                    **_inside(one.example.tokens),
                 }
                 file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
         self._write(EXAMPLES, out.getvalue())
@@ -236,7 +238,7 @@ class Workspace:
         return LabelledData(
             tuple(
                 LabelledExample(
-                    Example(tuple(row["tokens"]), row["labels"], row["id"]),
+                    Example(_words(row), row["labels"], row["id"]),
                     row["split"],
                     row["is_chosen"],
                     row.get("is_control", False),
@@ -379,3 +381,16 @@ def round_to(value: float, digits: int) -> float:
 def whole_tenths(seconds: float) -> float:
     """Return seconds as they are shown: cut to tenths, so that asks stay within their budget."""
     return float(np.floor(seconds * 10) / 10)
+
+
+def _inside(tokens: Sequence[str]) -> dict[str, Any]:
+    """Return what is kept of a document beside its words."""
+    if not isinstance(tokens, DocumentWords):
+        return {}
+    return {"starts": list(tokens.starts), "spans": dict(tokens.spans)}
+
+
+def _words(row: Mapping[str, Any]) -> tuple[str, ...]:
+    if "starts" not in row:
+        return tuple(row["tokens"])
+    return DocumentWords(row["tokens"], row["starts"], row["spans"])

@@ -5,8 +5,9 @@ W words. Only attention lays the windows out as a padded rectangle, because ever
 done per sub-word; random batches of short sentences would otherwise be nearly half padding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +26,8 @@ class Pieces:
     windows: np.ndarray  # (w,) int32 sub-words in each window, sum = p
     firsts: np.ndarray  # (m,) int32 position of each word's first sub-word
     shapes: np.ndarray | None = None  # (m,) what lower-casing has taken from each word
+    sentences: np.ndarray | None = None  # (m,) of a document: the number of each word's sentence
+    spans: Mapping[str, Sequence[Sequence[Any]]] | None = None  # of a document, known, by task
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -44,6 +47,8 @@ class Pack:
     counts: np.ndarray  # (B,) words in each sentence
     sentence_of_row: Tensor  # (N,)
     shapes: Tensor | None = None  # (W,) of an encoder that reads all words in lower case
+    inner: np.ndarray | None = None  # (W,) each word's sentence in its document; None = no document
+    spans: tuple[Mapping[str, Sequence[Sequence[Any]]], ...] = ()  # (B,) known of documents
 
     @property
     def n_sentences(self) -> int:
@@ -106,7 +111,16 @@ def collate(sentences: Sequence[Pieces], device: torch.device = CPU) -> Pack:
         counts=counts,
         sentence_of_row=tensor_of(np.repeat(np.arange(len(sizes)), sizes), device),
         shapes=_shapes(sentences, device),
+        inner=_inner(sentences),
+        spans=tuple(s.spans or {} for s in sentences) if any(s.spans for s in sentences) else (),
     )
+
+
+def _inner(sentences: Sequence[Pieces]) -> np.ndarray | None:
+    if all(s.sentences is None for s in sentences):
+        return None
+    numbers = (np.zeros(len(s.firsts)) if s.sentences is None else s.sentences for s in sentences)
+    return np.concatenate([*numbers]).astype(np.int64)
 
 
 def _shapes(sentences: Sequence[Pieces], device: torch.device) -> Tensor | None:

@@ -6,8 +6,8 @@ single words can be asked mask the other words.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -34,6 +34,8 @@ class States:
     words: Tensor  # (W, h)
     counts: np.ndarray  # (B,) words in each sentence
     pooled: Tensor  # (B, h)
+    inner: np.ndarray | None = None  # (W,) each word's sentence in its document; None = no document
+    spans: tuple[Mapping[str, Sequence[Sequence[Any]]], ...] = ()  # (B,) known of documents
 
     @cached_property
     def sentence_of_word(self) -> Tensor:  # (W,)
@@ -49,7 +51,7 @@ class States:
         """Return the states in single precision, whatever the encoder computed in."""
         if self.words.dtype == torch.float32:
             return self
-        return States(self.words.float(), self.counts, self.pooled.float())
+        return replace(self, words=self.words.float(), pooled=self.pooled.float())
 
     def select(self, rows: Sequence[int]) -> "States":
         """Return the states of some sentences, in the given order."""
@@ -57,10 +59,13 @@ class States:
             return self
         starts = starts_of(self.counts)
         words = [np.arange(starts[row], starts[row] + self.counts[row]) for row in rows]
+        chosen = np.concatenate(words)
         return States(
-            words=self.words[tensor_of(np.concatenate(words), self.words)],
+            words=self.words[tensor_of(chosen, self.words)],
             counts=self.counts[list(rows)],
             pooled=self.pooled[tensor_of(np.array(rows, dtype=np.int64), self.pooled)],
+            inner=None if self.inner is None else self.inner[chosen],
+            spans=tuple(self.spans[row] for row in rows) if self.spans else (),
         )
 
 

@@ -3,12 +3,14 @@
 Kept are the ``max(1, min(floor(keep * words), spans))`` candidates with the lowest probability of
 being no span, and at most ``max_kept``; every ordered pair of two kept spans gets a label or none.
 With two parents, the first span of a pair is kept by the first and the second by the second.
+Of a document the rule holds in each sentence, and pairs are those whose sentences lie in one window
+of the task; spans that are known already are kept, and no others.
 An answer links only spans of the parents' answers. So the head learns what a pair of spans means,
 not once more what a span is: from all pairs of gold spans and a sample of others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,7 @@ from mtl_engine.heads.span_pairs import (
     all_pairs,
     between,
     distances,
+    near_pairs,
     ordered_pairs,
     range_maxima,
     range_means,
@@ -55,6 +58,9 @@ from mtl_engine.types import Answer, TaskSpec
 OTHERS_PER_GOLD = 1.0  # sampled pairs that are not of two gold spans, per pair that is
 FEWEST_OTHERS = 4  # per sentence
 LEAST_PRESENCE = 0.1  # of a link, from which one that was not given may have been overlooked
+KNOWN_SHARE = 0.5  # of steps in which the types of a document's spans are taken as known
+SURE = 20.0  # logit of what is known
+KNOWN = 0.5  # probability of being no span below which a known candidate is one
 FEWEST_TO_FIT = 10  # dev relations below which no null offset is fitted
 
 
@@ -104,6 +110,9 @@ class RelationHead(Head):
         self.between_most = nn.Linear(width, hidden, bias=False)
         self.distance = nn.Embedding(2 * N_DISTANCES + 1, hidden)
         nn.init.normal_(self.distance.weight, std=0.02)
+        if task.is_document:  # how many sentences on the second span stands
+            self.sentences = nn.Embedding(2 * task.window - 1, hidden)
+            nn.init.normal_(self.sentences.weight, std=0.02)
         self.output = nn.Linear(hidden, 1 + len(task.labels))
         self.null_offset: Tensor
         self.register_buffer("null_offset", torch.zeros(()))  # added to null when answering
@@ -111,12 +120,14 @@ class RelationHead(Head):
     def axis_names(self) -> AxisNames:
         names = ["", *self.task.labels]
         first, second = (["", *task.labels] for task in (self.first_task, self.second_task))
+        apart = [f"{n:+d}" for n in range(1 - self.task.window, self.task.window)]
         of_second: AxisNames = {"second_types.weight": (None, second)} if self.has_two else {}
         return {
             "output.weight": (names,),
             "output.bias": (names,),
             "types.weight": (None, first),
             **of_second,
+            **({"sentences.weight": (apart, None)} if self.task.is_document else {}),
         }
 
     def encode(self, n_tokens: int, answer: Answer) -> RelationTarget:
@@ -137,8 +148,9 @@ class RelationHead(Head):
         return RelationTarget(pairs)
 
     def forward(self, states: States, *parents: SpanScores) -> RelationScores:
-        pairs = self._pairs_of([self._kept(parent) for parent in parents])
-        return self._pair_scores(states, parents, *pairs)
+        parents = tuple(self._known(states, parent, n) for n, parent in enumerate(parents))
+        kept = [self._kept(parent) for parent in parents]
+        return self._pair_scores(states, parents, *self._pairs_of(kept, _inner(parents[0])))
 
     def training_losses(
         self,
@@ -148,7 +160,10 @@ class RelationHead(Head):
         *parents: Parent,
     ) -> Tensor:
         pairs = self._taught_pairs(targets, parents)
-        scores = self._pair_scores(states, [parent.scores for parent in parents], *pairs)
+        both = [parent.scores for parent in parents]
+        if self.task.is_document and float(torch.rand((), device="cpu")) < KNOWN_SHARE:
+            both = [self._known(states, one, side) for side, one in enumerate(both)]
+        scores = self._pair_scores(states, both, *pairs)
         return self.losses(scores, targets, smoothing)
 
     def losses(
@@ -220,7 +235,8 @@ class RelationHead(Head):
         types = [self._given_types(scores, answers, parents, side, places) for side in (0, 1)]
         kept = [self._numbers(scores, types[side]) for side in sides]
         both = [scores.parent, scores.second_parent][: len(sides)]
-        pairs = self._pair_scores(scores.states, both, *self._pairs_of(kept))
+        near = self._pairs_of(kept, _inner(scores.parent))
+        pairs = self._pair_scores(scores.states, both, *near)
         logits = array_of(pairs.logits)
         rows = softmax(logits, temperature)
         labels = [
@@ -313,8 +329,14 @@ class RelationHead(Head):
         found: np.ndarray = self.allowed[:, first, second].T
         return found
 
-    def _pairs_of(self, kept: Sequence[list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    def _pairs_of(
+        self, kept: Sequence[list[np.ndarray]], inner: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return first and second (P,) of the pairs of kept spans, ascending."""
+        if self.task.is_document and inner is not None:
+            first, second = near_pairs(kept[0], kept[-1], inner, self.task.window)
+            is_pair = np.full(len(first), True) if self.has_two else first != second
+            return first[is_pair], second[is_pair]
         return all_pairs(*kept) if self.has_two else ordered_pairs(kept[0])
 
     def _taught_pairs(
@@ -322,6 +344,7 @@ class RelationHead(Head):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return first and second (P,) of the pairs to learn from, ascending."""
         starts = starts_of(parents[0].scores.spans.counts)
+        inner = _inner(parents[0].scores)
         all_kept = [self._kept(parent.scores) for parent in parents]
         pairs = []
         for number, target in enumerate(targets):
@@ -333,8 +356,8 @@ class RelationHead(Head):
                 marked = np.flatnonzero(gold) if gold is not None else linked
                 taught.append(starts[number] + np.union1d(linked, marked))
                 near.append(np.union1d(kept, taught[-1]))
-            of_gold = np.stack(self._pairs_of([[spans] for spans in taught]))  # (2, G)
-            others = np.stack(self._pairs_of([[spans] for spans in near]))
+            of_gold = np.stack(self._pairs_of([[spans] for spans in taught], inner))  # (2, G)
+            others = np.stack(self._pairs_of([[spans] for spans in near], inner))
             is_gold = np.isin(others[0], taught[0]) & np.isin(others[1], taught[-1])
             others = others[:, ~is_gold]
             n = max(FEWEST_OTHERS, round(OTHERS_PER_GOLD * of_gold.shape[1]))
@@ -348,13 +371,68 @@ class RelationHead(Head):
         """Return the candidates kept of each sentence, ascending."""
         no_span = softmax(array_of(parent.logits))[:, NOTHING]
         starts = starts_of(parent.spans.counts)
+        inner = _inner(parent) if self.task.is_document else None
         kept = []
         for row, (start, count) in enumerate(zip(starts, parent.spans.counts, strict=True)):
-            n = min(int(self.keep * parent.states.counts[row]), int(count), self.max_kept)
-            n = max(1, n)
-            best = np.argsort(no_span[start : start + count], kind="stable")[:n]
-            kept.append(start + np.sort(best))
+            if inner is not None:
+                kept.append(self._kept_of_document(parent, row, no_span, inner))
+                continue
+            best = self._likeliest(no_span[start : start + count], parent.states.counts[row])
+            kept.append(start + best)
         return kept
+
+    def _likeliest(self, no_span: np.ndarray, n_words: int) -> np.ndarray:
+        """Return which candidates of a sentence are kept, ascending."""
+        n = max(1, min(int(self.keep * n_words), len(no_span), self.max_kept))
+        return np.sort(np.argsort(no_span, kind="stable")[:n])
+
+    def _kept_of_document(
+        self, parent: SpanScores, row: int, no_span: np.ndarray, inner: np.ndarray
+    ) -> np.ndarray:
+        """Return the candidates kept in each sentence of a document, ascending.
+
+        None lies across the border of two sentences.
+        """
+        spans, words = parent.spans, parent.states.inner
+        assert words is not None
+        first = starts_of(spans.counts)[row]
+        every = np.arange(first, first + spans.counts[row])
+        if self._is_known(parent.states, row):
+            return every[no_span[every] < KNOWN]
+        every = every[inner[every] == words[spans.last_row[every]]]
+        own = words[np.repeat(np.arange(len(parent.states.counts)), parent.states.counts) == row]
+        n_words = np.bincount(own)
+        cuts = np.flatnonzero(np.diff(inner[every])) + 1
+        groups = np.split(every, cuts)
+        kept = [
+            group[self._likeliest(no_span[group], n_words[inner[group[0]]])] for group in groups
+        ]
+        return np.concatenate(kept)
+
+    def _is_known(self, states: States, row: int) -> bool:
+        """Return whether the spans of a document are known, of all parents."""
+        return bool(states.spans) and all(n in states.spans[row] for n in self.task.parents)
+
+    def _known(self, states: States, parent: SpanScores, side: int) -> SpanScores:
+        """Return the scores of a parent, sure of those spans that are known."""
+        if not self.task.is_document or not states.spans:
+            return parent
+        labels = (self.first_task, self.second_task)[side].labels
+        numbers = {label: 1 + number for number, label in enumerate(labels)}
+        logits = parent.logits.detach().clone()
+        starts = starts_of(parent.spans.counts)
+        for row, n in enumerate(parent.states.counts.tolist()):
+            if not self._is_known(states, row):
+                continue
+            rows = logits[starts[row] : starts[row] + parent.spans.counts[row]]
+            rows.fill_(-SURE)
+            rows[:, NOTHING] = SURE
+            for span in states.spans[row][self.task.parents[side]]:
+                number = candidate_number(n, span[0], span[1], self.max_width)
+                if number is not None and span[-1] in numbers:
+                    rows[number, NOTHING] = -SURE
+                    rows[number, numbers[span[-1]]] = SURE
+        return replace(parent, logits=logits)
 
     def _pair_scores(
         self, states: States, parents: Sequence[SpanScores], first: np.ndarray, second: np.ndarray
@@ -371,6 +449,7 @@ class RelationHead(Head):
             seconds = vectors + self.second_types(parents[1].logits.detach().softmax(-1)[row])
         one, other = tensor_of(place[first], vectors), tensor_of(place[second], vectors)
         low, high = between(spans, first, second)
+        inner = _inner(parents[0])
         hidden = (
             self.first(firsts)[one]
             + self.second(seconds)[other]
@@ -379,6 +458,11 @@ class RelationHead(Head):
             + self.distance(tensor_of(distances(spans.start, first, second), vectors))
             + range_maxima(self.between_most(states.words), low, high)
         )
+        if self.task.is_document:
+            apart = (
+                np.zeros(len(first), np.int64) if inner is None else inner[second] - inner[first]
+            )
+            hidden = hidden + self.sentences(tensor_of(apart + self.task.window - 1, vectors))
         mean_weight = self.between.get_buffer("weight")
         if mean_weight.any():
             hidden = hidden + range_means(states.words @ mean_weight.T, low, high)
@@ -406,6 +490,12 @@ class RelationHead(Head):
                 if found < len(codes) and codes[found] == code:
                     gold[found] = label
         return gold
+
+
+def _inner(scores: SpanScores) -> np.ndarray | None:
+    """Return (C,) the number of each candidate's sentence in its document; None = no document."""
+    inner = scores.states.inner
+    return None if inner is None else inner[scores.spans.first_row]
 
 
 def _allowed_types(task: TaskSpec, first: TaskSpec, second: TaskSpec) -> np.ndarray:

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from mtl_engine.devices import tensor_of
+from mtl_engine.encoders.pack import within
 from mtl_engine.heads.candidates import Candidates
 
 N_DISTANCES = 5
@@ -71,3 +72,19 @@ def all_pairs(firsts: list[np.ndarray], seconds: list[np.ndarray]) -> tuple[np.n
         np.concatenate([np.repeat(first, len(second)) for first, second in pairs]),
         np.concatenate([np.tile(second, len(first)) for first, second in pairs]),
     )
+
+
+def near_pairs(
+    firsts: list[np.ndarray], seconds: list[np.ndarray], inner: np.ndarray, window: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return first and second (P,) of the pairs whose sentences lie in one window, ascending.
+
+    ``inner`` (C,) is the number of each candidate's sentence in its document.
+    """
+    found_first, found_second = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for first, second in zip(firsts, seconds, strict=True):
+        low = np.searchsorted(inner[second], inner[first] - window + 1, side="left")
+        high = np.searchsorted(inner[second], inner[first] + window - 1, side="right")
+        found_first.append(np.repeat(first, high - low))
+        found_second.append(second[np.repeat(low, high - low) + within(high - low)])
+    return np.concatenate(found_first), np.concatenate(found_second)

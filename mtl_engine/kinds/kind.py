@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
     from mtl_engine.heads import Head
 
+DEFAULT_WINDOW = 3
 LEVELS = re.compile(r"(?<=.)[.:](?=.)")  # between the parts of a label: loc.city, nmod:poss
 Answer: TypeAlias = Any  # the shape is the kind's
 Item: TypeAlias = tuple[Any, ...]  # where, ..., label
@@ -55,6 +56,7 @@ class TaskSpec:
     parent: str | None = None  # the task whose items this one links
     second_parent: str | None = None  # the task in whose items links end; None = the parent
     is_document: bool = False  # answered once per document, with all of its words
+    window: int = DEFAULT_WINDOW  # sentences of a document that one of its links may span
     is_nested: bool = False  # spans may overlap
     is_open: bool = False  # labels that are not listed are welcome
     pairs: Mapping[str, Collection[Sequence[str]]] = field(default_factory=dict, hash=False)
@@ -583,6 +585,8 @@ class Kind(ABC):
             raise EngineError(
                 f"Task '{task.name}' has the parent '{task.parent}' twice; leave the second out."
             )
+        if task.window < 1:
+            raise EngineError(f"Task '{task.name}' has a window of {task.window}; 1 or more.")
         if task.is_document and not self.may_be_of_document:
             raise EngineError(
                 f"Task '{task.name}' of kind {self.name} cannot be answered once per document; "

@@ -4,6 +4,7 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mtl_engine.documents import DocumentWords
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import covered_text, is_row, label_problems
 from mtl_engine.kinds.kind import (
@@ -43,6 +44,7 @@ class RelationsKind(Kind):
     layer = "relations"
     parent_kind = "spans"
     may_have_two_parents = True
+    may_be_of_document = True
     is_open_when_empty = True
     key_alphabet = string.ascii_uppercase
     reserved_keys = frozenset("r")
@@ -189,6 +191,11 @@ def _link_problems(
     if source == target and not task.second_parent:
         problems.append(Problem(path, f"{label} links '{words}' with itself."))
     problems += label_problems(task, label, path, words)
+    if task.is_document and isinstance(tokens, DocumentWords):
+        apart = abs(tokens.sentence_of(link[2]) - tokens.sentence_of(link[0])) + 1
+        if apart > task.window:
+            message = f"{label} on '{words}' spans {apart} sentences; {task.window} are allowed."
+            problems.append(Problem(path, message))
     allowed = task.pairs.get(label)
     if not problems and allowed:
         pairs = {(a, b) for a in types[0][source] for b in types[1][target]}

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mtl_engine.batching import by_length
 from mtl_engine.devices import array_of, find_device, free_memory
+from mtl_engine.documents import read_words
 from mtl_engine.encoders.pack import Pack, Pieces, collate
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.executors import Executor, LocalExecutor
@@ -155,7 +156,7 @@ def _chunks(sentences: Iterable[Sequence[str]]) -> Iterator[Chunk]:
 def _predict_chunk(asked: Asked, chunk: Chunk) -> list[Prediction]:
     """Return a prediction per sentence; chance depends on nothing but the seed and the chunk."""
     number, sentences = chunk  # there are at most as many batches as sentences
-    pieces = asked.model.encoder.read(sentences)
+    pieces = read_words(asked.model.encoder, sentences)
     found: dict[int, Prediction] = {}
     for rows in by_length([len(sentence) for sentence in pieces], asked.request.batch_tokens):
         batch = [pieces[row] for row in rows]

@@ -57,7 +57,7 @@ class Learner:
         parents = [
             Parent(
                 scores=self.model.head(name)(states[name].select(labelled)),
-                targets=[self.data.targets[name].get(rows[place]) for place in labelled],
+                targets=[self.data.given(name, rows[place]) for place in labelled],
             )
             for name in head.task.parents
         ]

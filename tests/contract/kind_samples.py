@@ -1,6 +1,6 @@
 """Answers of every kind, made by hypothesis, for the contract that all kinds keep.
 
-A kind without a sample fails the suite.
+A kind without a sample fails the suite; one that is asked of documents as well has two.
 """
 
 from dataclasses import dataclass
@@ -104,6 +104,12 @@ SAMPLES = {
     "tree": Sample(TaskSpec("d", "tree", LABELS), trees, (None, *ODD)),
     "relations": Sample(
         TaskSpec("r", "relations", LABELS, parent="s"), relations, (None, *ODD), all_spans
+    ),
+    "relations of documents": Sample(
+        TaskSpec("r", "relations", LABELS, parent="s", is_document=True, window=2),
+        relations,
+        (None, *ODD),
+        all_spans,
     ),
     "attributes": Sample(
         TaskSpec("p", "attributes", LABELS, parent="s"), attributes, (None, *ODD), all_spans

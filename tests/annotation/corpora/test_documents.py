@@ -175,9 +175,9 @@ def test_training_and_dev_never_share_a_document():
     assert {"train", "dev"} == set().union(*parts.values())
 
 
-def test_only_classes_can_be_asked_of_documents():
+def test_only_classes_and_relations_can_be_asked_of_documents():
     with pytest.raises(
-        Exception, match="Only classes, multiclasses can be asked once per document"
+        Exception, match="Only classes, multiclasses, relations can be asked once per document"
     ):
         create_project(
             spec={

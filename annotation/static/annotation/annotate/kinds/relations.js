@@ -28,9 +28,12 @@ register({
 
   check(task, links, { doc, context, tokens }) {
     const spans = parentsOf(task).map((name) => [...(doc.values[name] ?? []), ...(context.given[name] ?? [])]);
-    const problems = links
-      .filter((link) => !isAllowed(task, link[4], ...endsOf(link), spans))
-      .map((link) => ({ message: `${task.name}: ${pairRule(task, link, tokens)}`, at: link[0] }));
+    const problems = links.flatMap((link) => {
+      const message = isAllowed(task, link[4], ...endsOf(link), spans)
+        ? windowRule(task, ...endsOf(link), context)
+        : pairRule(task, link, tokens);
+      return message ? [{ message: `${task.name}: ${message}`, at: link[0] }] : [];
+    });
     return { own: links.length, open: 0, problems };
   },
 
@@ -202,6 +205,15 @@ function hasSpan(words, parent, doc, context) {
   return waiting.some((item) => sameWords(item.value, words));
 }
 
+/** Why a document's link may not join two spans, null where it may: they stand too far apart. */
+function windowRule(task, from, to, { starts }) {
+  if (!task.is_document || starts.length < 2) return null;
+  const [first, second] = [from, to].map(([word]) => starts.findLastIndex((start) => start <= word));
+  const n = Math.abs(second - first) + 1;
+  if (n <= task.window) return null;
+  return t("These spans lie {n} sentences apart, at most {window} may be linked.", { n, window: task.window });
+}
+
 function pairRule(task, link, tokens) {
   const pairs = task.pairs[link[4]].map(([source, target]) => t("{from} to {to}", { from: source, to: target })).join("; ");
   const words = endsOf(link)
@@ -248,6 +260,8 @@ function inDirection({ from, side }, target) {
 /** Link two spans by the armed label, by the only label that fits, or by one that is asked for. */
 function relate(state, name, from, to) {
   const task = taskOf(state, name);
+  const tooFar = windowRule(task, from, to, state.context);
+  if (tooFar) return refuse(tooFar);
   const labels = allowedLabels(task, from, to, spansFor(state, task));
   if (!labels.length && !task.is_open) return refuse(nothingFits(state, task, from, to));
   const armed = state.ui.armed?.task === name ? state.ui.armed.label : null;
@@ -314,6 +328,8 @@ function linkDragged(state, from, to) {
 }
 
 function refusal(state, task, from, to, label) {
+  const tooFar = windowRule(task, from, to, state.context);
+  if (tooFar) return refuse(tooFar);
   if (isAllowed(task, label, from, to, spansFor(state, task))) return null;
   return refuse(t("{label} may not link {from} to {to}.", { label, from: textOf(state, from), to: textOf(state, to) }));
 }

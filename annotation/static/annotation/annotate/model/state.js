@@ -20,6 +20,7 @@ export function openState(project, lease) {
     tasks: new Map(tasks.map((task) => [task.name, task])),
     suggested,
     given: lease.context ?? {},
+    starts: lease.sentence.starts ?? [], // of a document: the first word of each of its sentences
   };
   const m = lease.sentence.tokens.length;
   const doc = openDocument(tasks, wanted, lease.answers ?? {}, m, lease.note);

@@ -71,6 +71,7 @@ class TandemSentence extends HTMLElement {
     this.#style = null;
     this.marks.clear(differing);
     this.words.fill(sentence, this.isReadOnly);
+    this.toggleAttribute("data-document", this.words.numbers.length > 0);
     this.lang = sentence.language === ANY ? "" : (sentence.language ?? "");
     this.dir = this.words.direction;
   }

@@ -1,7 +1,7 @@
 // The words of a sentence as elements: made once per sentence, measured once per width.
 import { element, place, put, setAttributes, toggle } from "../dom.js";
 import { baseDirection, wordDirection } from "../geometry/bidi.js";
-import { tn } from "../words.js";
+import { number, t, tn } from "../words.js";
 
 const CLOSING = /^[\p{Pe}\p{Pf}\p{Po}]+$/u;
 
@@ -10,10 +10,11 @@ export class Words {
     this.box = element("div", { class: "words" });
     parent.append(this.box);
     this.nodes = [];
+    this.numbers = []; // of a document's sentences, beside their first lines
   }
 
   /** Make the elements of another sentence. */
-  fill({ tokens, offsets, text, language, is_document: isDocument }, isReadOnly) {
+  fill({ tokens, offsets, text, language, is_document: isDocument, starts }, isReadOnly) {
     this.direction = baseDirection(tokens, language);
     const role = isReadOnly ? undefined : "option";
     setAttributes(this.box, {
@@ -28,10 +29,16 @@ export class Words {
       const dir = strong ? this.kinds[i] : this.direction;
       return element("span", { class: "word", "data-word": i, role, dir }, token);
     });
-    this.box.replaceChildren(...this.nodes);
+    this.numbers = (starts?.length > 1 ? starts : []).map((word, i) => {
+      const title = t("Sentence {number}", { number: number(i + 1) });
+      return { word, node: element("span", { class: "sentence-number", title }, number(i + 1)) };
+    });
+    this.box.replaceChildren(...this.nodes, ...this.numbers.map(({ node }) => node));
     this.glued = tokens.map((_, i) => i > 0 && offsets?.[i][0] === (offsets?.[i - 1][1] ?? -1));
-    const breaks = isDocument ? lineBreaks(text) : [];
-    this.starts = tokens.map((_, i) => i > 0 && offsetsHold(breaks, offsets, i));
+    const breaks = isDocument && !starts ? lineBreaks(text) : [];
+    this.starts = starts
+      ? tokens.map((_, i) => i > 0 && starts.includes(i))
+      : tokens.map((_, i) => i > 0 && offsetsHold(breaks, offsets, i));
     this.closing = tokens.map((token, i) => this.glued[i] && CLOSING.test(token));
     this.widths = null;
   }
@@ -70,6 +77,10 @@ export class Words {
       node.placedAt = key;
       place(node, x + padding.x, y, width, metrics.word);
     });
+    for (const { word, node } of this.numbers) {
+      node.style.top = `${lines[places[word].line].wordTop + padding.y}px`;
+      node.style.height = `${metrics.word}px`;
+    }
   }
 
   /** Mark words; only those that the last marks or the new ones touch. */
