@@ -5,7 +5,7 @@ The worker computes it and stores it; pages and the final answer read what is st
 How much each person's vote counts, per task: Dawid and Skene's EM over what people answered.
 
 Truths are latent; each person has a confusion matrix. What is gold is known and teaches the
-matrices directly. (A. P. Dawid and A. M. Skene 1979, Applied Statistics 28, 20-28.)
+matrices directly (`mtl_engine/metrics/dawid_skene.py`).
 
 Answers come apart into units on which people vote: the sentence with its labels as categories
 where a sentence has one label, else every item that anybody has, which is there or not.
@@ -34,24 +34,13 @@ from annotation.jobs.services import Progress
 from annotation.models import Annotation, Gold, Job, Lease, Project, Role, Submission, Task
 from annotation.queue.checks import checked_answers_of
 from mtl_engine.kinds import KINDS
+from mtl_engine.metrics.dawid_skene import MISSING, dawid_skene
 
 FEWEST_UNITS = 20  # of a person: before, all votes count the same
 FEWEST_PEOPLE = 3  # without gold, two people cannot be told apart
 PRIOR_UNITS = 20.0  # by which a person's accuracy is drawn to the mean of all
-SMOOTHING = 0.01  # added to each cell of a confusion matrix
-GOOD_WILL = 3.0  # right answers that everybody starts with: of two explanations, people are right
 LEAST_WEIGHT = 0.1
-MISSING = -1
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class DawidSkene:
-    """What the EM found."""
-
-    prior: Array  # (k,)
-    confusion: Array  # (people, true k, said k), rows sum to 1
-    posterior: Array  # (units, k)
 
 
 @dataclass(frozen=True)
@@ -70,38 +59,6 @@ class PersonWeight:
     accuracy: float  # expected share of units on which they are right
     n_units: int
     mistakes: tuple[tuple[str, str, float], ...] = ()  # (true, said, units), the most first
-
-
-def dawid_skene(
-    votes: Array, n_categories: int, known: Array | None = None, *, n_steps: int = 100
-) -> DawidSkene:
-    """Return the most likely truths and confusion matrices; people are rather right than wrong.
-
-    ``votes`` (units, people) holds categories from 0, or -1 where somebody did not vote; ``known``
-    (units,) the truths that are not to be guessed, or -1.
-    """
-    said = np.eye(n_categories)[np.maximum(votes, 0)] * (votes != MISSING)[..., None]  # (u, p, k)
-    posterior = said.sum(axis=1) + SMOOTHING
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    fixed = np.zeros(len(votes), bool) if known is None else known != MISSING
-    if known is not None:
-        posterior[fixed] = np.eye(n_categories)[known[fixed]]
-    for _ in range(n_steps):
-        prior = posterior.mean(axis=0) + SMOOTHING
-        prior /= prior.sum()
-        confusion = np.einsum("ut,ups->pts", posterior, said) + SMOOTHING
-        confusion += GOOD_WILL * np.eye(n_categories)
-        confusion /= confusion.sum(axis=2, keepdims=True)
-        log = np.log(prior) + np.einsum("ups,pts->ut", said, np.log(confusion))
-        log -= log.max(axis=1, keepdims=True)
-        new = np.exp(log)
-        new /= new.sum(axis=1, keepdims=True)
-        new[fixed] = posterior[fixed]
-        change = float(np.abs(new - posterior).max(initial=0.0))
-        posterior = new
-        if change < 1e-6:
-            break
-    return DawidSkene(prior, confusion, posterior)
 
 
 def estimate_weights(kind: str, cells: Sequence[Cell]) -> dict[int, PersonWeight]:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from annotation.adjudication.people import MISSING, Cell, dawid_skene, estimate_weights
+from annotation.adjudication.people import Cell, estimate_weights
+from mtl_engine.metrics.dawid_skene import MISSING, dawid_skene
 
 LABELS = ("delay", "arrival", "storm")
 
