@@ -156,6 +156,7 @@ def run_on(
         seconds = time.monotonic() - start
         if chaos.beside:
             print(f"beside on {database}: {dict(chaos.beside.done)}", flush=True)
+            print(f"workers killed while a round was: {dict(chaos.beside.killed)}", flush=True)
     return Outcome(database, chaos.kills, chaos.history, chaos.stored, broken, seconds)
 
 

@@ -29,6 +29,7 @@ ROUND = {
     "encoder": "tiny", "epochs": 1, "test_size": 4, "unit": "sentences", "amount": 6,
     "has_control": False, "pool_sample": 100,
 }  # fmt: skip
+STAGES = ("queued", "training", "scoring", "selecting")  # of a round that is not over
 REFUSALS = (400, 409, 429)  # a round that runs already, a label that is there
 MOST_BIG = 4  # corpora that a worker imported, before the oldest one goes
 
@@ -42,6 +43,7 @@ class Beside:
     done: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)  # by what was asked and the reason
     errors: list[str] = field(default_factory=list)
+    killed: Counter[str] = field(default_factory=Counter)  # workers, by what the round was doing
     n_workers: int = 1
     pause: tuple[float, float] = (0.1, 0.4)  # seconds between two things the owner does
     log: Path | None = None  # where workers write
@@ -50,6 +52,7 @@ class Beside:
     def start(self, made: dict[str, Any]) -> None:
         """Begin to work; ``made`` has the second project and its owner's token."""
         self.stopped = threading.Event()
+        self.project, self.token = made["beside"], made["owner"]
         for _ in range(self.n_workers):
             self.start_worker()
         self.threads = [
@@ -71,8 +74,19 @@ class Beside:
 
     def kill_worker(self) -> None:
         """Kill the oldest worker as a power cut would, and start another one."""
+        self.killed[self._stage_of_round()] += 1
         self._kill(self.workers.pop(0))
         self.start_worker()
+
+    def _stage_of_round(self) -> str:
+        client = Client(f"http://127.0.0.1:{self.server.port}", self.token, timeout=2, patience=2)
+        try:
+            states = [str(one["state"]) for one in client.rounds(self.project)]
+        except (ApiError, OSError, HTTPException):
+            return "unknown"
+        finally:
+            client.close()
+        return next((state for state in states if state in STAGES), "no round")
 
     def stop(self) -> None:
         """End the work."""

@@ -3,9 +3,11 @@
     python -m benchmarks.soak [--minutes 60] [--database sqlite|postgres]
 
 Eight annotators answer at a person's pace, two workers run jobs, and an owner imports, launches
-rounds, decides, changes labels and backs up beside them. What web and workers hold in memory and
-how long answers take is written down in twelve spells of equal length. Exits with status 1 if
-memory or times grew, if something was refused that should not be, or if the log has an error.
+rounds, decides, changes labels and backs up beside them. What web and workers hold in memory, what
+an answer costs the web processes and how long it takes is written down in twelve spells of equal
+length. Processor time tells whether answers become dearer also where other work shares the machine.
+Exits with status 1 if memory or costs grew, if something was refused that should not be, or if the
+log has an error.
 """
 
 import argparse
@@ -34,10 +36,10 @@ MOST_GROWTH = 1.5  # of the last third over the second; the first one warms up
 HEAD = """# Hours of work
 
 `python -m benchmarks.soak --minutes {minutes:g}` on {database}, {n_annotators} annotators at a person's pace, {n_workers} workers, imports, rounds, decisions, label changes and backups beside: {beside}.
-Refused to the owner: {refused}. {n_answers:,} answers, {n_errors} errors in the log, {n_left} jobs or rounds left over. {verdict} The machine did other work at the same time, so that times show whether something grows, not how fast Tandem is ([queue.md](queue.md) does).
+Refused to the owner: {refused}. {n_answers:,} answers, {n_errors} errors in the log, {n_left} jobs or rounds left over. {verdict} Load of the machine (two cores) when it ended: {load:.1f}; times by the clock include waiting for other work, the web processes' CPU per answer does not. How fast Tandem is: [queue.md](queue.md).
 
-| minute | web (MB) | workers (MB) | database (MB) | answers | median (ms) | p95 (ms) |
-|---|---|---|---|---|---|---|
+| minute | web (MB) | workers (MB) | database (MB) | answers | web CPU per answer (ms) | median (ms) | p95 (ms) |
+|---|---|---|---|---|---|---|---|
 """  # noqa: E501
 
 
@@ -50,6 +52,7 @@ class Spell:
     worker_mb: float
     database_mb: float
     times: Sequence[float]  # seconds of taking and submitting one sentence
+    web_cpu: float  # seconds of the web processes, the owner's requests included
 
     def percentile(self, share: float) -> float:
         """Return how many milliseconds this share of the sentences took at most."""
@@ -57,10 +60,15 @@ class Spell:
         return 1000 * ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
     @property
+    def cpu_ms(self) -> float:
+        """Return the milliseconds of processor time that the web processes took per answer."""
+        return 1000 * self.web_cpu / max(1, len(self.times))
+
+    @property
     def row(self) -> str:
         """Return a line of the table."""
         cells = [f"{self.minute:.0f}", f"{self.web_mb:.0f}", f"{self.worker_mb:.0f}"]
-        cells += [f"{self.database_mb:.1f}", f"{len(self.times):,}"]
+        cells += [f"{self.database_mb:.1f}", f"{len(self.times):,}", f"{self.cpu_ms:.1f}"]
         cells += [f"{self.percentile(0.5):.0f}", f"{self.percentile(0.95):.0f}"]
         return f"| {' | '.join(cells)} |"
 
@@ -130,9 +138,11 @@ class Soak:
 
     def _measure(self, beside: Beside) -> None:
         seconds = self.minutes * 60 / N_SPELLS
+        cpu = self.server.cpu_seconds()
         for i in range(N_SPELLS):
             time.sleep(seconds)
             times, self.times = self.times, []
+            before, cpu = cpu, self.server.cpu_seconds()
             path = self.server.home / "tandem.sqlite3"
             spell = Spell(
                 minute=(i + 1) * seconds / 60,
@@ -140,6 +150,7 @@ class Soak:
                 worker_mb=sum(resident_mb(worker.pid, OWN) for worker in beside.workers),
                 database_mb=path.stat().st_size / 2**20 if path.exists() else 0.0,
                 times=times,
+                web_cpu=cpu - before,
             )
             self.spells.append(spell)
             print(spell.row, flush=True)
@@ -153,6 +164,7 @@ class Soak:
         for name, of in (
             ("web memory", lambda spell: spell.web_mb),
             ("worker memory", lambda spell: spell.worker_mb),
+            ("CPU per answer", lambda spell: spell.cpu_ms),
             ("median time", lambda spell: spell.percentile(0.5)),
             ("p95 time", lambda spell: spell.percentile(0.95)),
         ):
@@ -205,6 +217,7 @@ def main() -> int:
         n_answers=sum(len(spell.times) for spell in soak.spells),
         n_errors=n_errors,
         n_left=len(soak.left),
+        load=os.getloadavg()[0],
         verdict=verdict,
     ) + "".join(f"{spell.row}\n" for spell in soak.spells)
     print(text)
