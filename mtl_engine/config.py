@@ -124,12 +124,20 @@ class TrainingConfig(Settings):
     patience: int = 0  # evaluations without a new best before stopping; 0 = the decay ends
     evaluate_every: int = 0  # epochs; 0 = three times over the last fifth
     task_weights: Mapping[str, float] = field(default_factory=dict)  # absent = 1
-    policy: Literal["joint", "uniform", "size", "temperature"] = "joint"
+    policy: Literal["joint", "uniform", "size", "temperature", "exp3s"] = "joint"
     policy_temperature: float = 5.0  # of the temperature policy: size ** (1 / temperature)
+    policy_rate: float = 0.02  # of Exp3.S; the paper's 1e-3 is for trainings of 100,000s of steps
 
     def __post_init__(self) -> None:
         self._require_choices()
-        for key in ("learning_rate", "head_factor", "lora_factor", "clip", "policy_temperature"):
+        for key in (
+            "learning_rate",
+            "head_factor",
+            "lora_factor",
+            "clip",
+            "policy_temperature",
+            "policy_rate",
+        ):
             self._require(key, getattr(self, key) > 0, "more than 0")
         self._require("n_parts", self.n_parts >= 1, "1 or more")
         for key in (

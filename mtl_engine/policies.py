@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from mtl_engine.bandit import Exp3S, RewardScaler
 from mtl_engine.errors import EngineError, UnknownName
 
 
@@ -86,14 +87,21 @@ class BanditPolicy:
 
 
 JOINT = "joint"  # no drawing: every batch trains all tasks that its sentences are labelled for
-POLICIES = (JOINT, "uniform", "size", "temperature")
+POLICIES = (JOINT, "uniform", "size", "temperature", "exp3s")
 
 
-def named_policy(name: str, sizes: Sequence[int], temperature: float) -> TaskPolicy | None:
+def named_policy(
+    name: str,
+    sizes: Sequence[int],
+    *,
+    temperature: float = 5.0,
+    rate: float = 0.02,
+    seed: int = 0,
+) -> TaskPolicy | None:
     """Return a built-in policy for tasks with these numbers of sentences; None = joint.
 
-    Temperature sampling is proportional to size ** (1 / temperature). A task without sentences
-    is never drawn.
+    Temperature sampling is proportional to size ** (1 / temperature); ``rate`` is how fast Exp3.S
+    follows the gains of steps. A task without sentences is never drawn.
     """
     counts = np.asarray(sizes, dtype=float)
     if name == JOINT:
@@ -104,6 +112,11 @@ def named_policy(name: str, sizes: Sequence[int], temperature: float) -> TaskPol
         return FixedPolicy(counts)
     if name == "temperature":
         return FixedPolicy(np.where(counts > 0, counts ** (1 / temperature), 0.0))
+    if name == "exp3s" and len(counts) < 2:
+        return FixedPolicy(counts)  # nothing to choose
+    if name == "exp3s":
+        scaler = RewardScaler(rng=np.random.default_rng(seed))
+        return BanditPolicy(Exp3S(len(counts), eta=rate), scaler.scale)
     raise UnknownName("task policy", name, POLICIES)
 
 

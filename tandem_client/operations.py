@@ -1299,7 +1299,7 @@ class Policy(TypedDict):
     seed: NotRequired[int]
 
 
-PolicyEnum = Literal["joint", "uniform", "size", "temperature", "learned"]
+PolicyEnum = Literal["joint", "uniform", "size", "temperature", "exp3s", "learned"]
 
 
 class PolicyResult(TypedDict):

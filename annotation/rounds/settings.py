@@ -57,6 +57,7 @@ class RoundSettings(ActiveLearningSettings):
             Choice("uniform", "uniform"),
             Choice("size", "by size"),
             Choice("temperature", "by size, evened out"),
+            Choice("exp3s", "by what each step brings (Exp3.S)"),
             Choice(LEARNED, "learned from earlier rounds"),
         ),
     )

@@ -70,6 +70,7 @@ class ModelSettings(Settings):
             Choice("uniform", "uniform"),
             Choice("size", "by size"),
             Choice("temperature", "by size, evened out"),
+            Choice("exp3s", "by what each step brings (Exp3.S)"),
         ),
     )
     label_smoothing: float = setting(

@@ -99,7 +99,13 @@ class _Run:
         self.learner = Learner(model, data, self.features)
         self.optimizer = new_optimizer(model, self.config)
         sizes = [len(data.targets[name]) for name in self.names]
-        named = named_policy(self.config.policy, sizes, self.config.policy_temperature)
+        named = named_policy(
+            self.config.policy,
+            sizes,
+            temperature=self.config.policy_temperature,
+            rate=self.config.policy_rate,
+            seed=self.config.seed,
+        )
         self.policy = policy or named
         self.schedule = Schedule(data, self.names, self.config, is_joint=self.policy is None)
         self.fingerprint = examples_hash([*examples, *dev]) + repr((model.config, model.tasks))

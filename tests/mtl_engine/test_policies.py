@@ -5,7 +5,7 @@ import pytest
 
 from mtl_engine.batching import Shuffled, by_equal_length, by_length
 from mtl_engine.errors import EngineError, UnknownName
-from mtl_engine.policies import FixedPolicy, draw, named_policy
+from mtl_engine.policies import Feedback, FixedPolicy, draw, named_policy
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ def test_a_task_without_sentences_is_never_drawn(name, expected):
 
 
 def test_joint_training_draws_nothing_and_unknown_policies_are_refused():
-    assert named_policy("joint", [1, 2], 5.0) is None
+    assert named_policy("joint", [1, 2]) is None
     with pytest.raises(UnknownName, match="Did you mean 'uniform'"):
-        named_policy("unifrom", [1, 2], 5.0)
+        named_policy("unifrom", [1, 2])
 
 
 @pytest.mark.parametrize("weights", [[-1, 2], [0, 0], [[1], [2]]])
@@ -85,3 +85,16 @@ def test_batches_by_length_hold_similar_sentences_within_the_budget():
 def test_batches_of_equal_length_never_mix_lengths():
     sizes = [3, 5, 3, 3, 5]
     assert [rows.tolist() for rows in by_equal_length(sizes, 6)] == [[0, 2], [3], [1], [4]]
+
+
+def test_exp3s_moves_to_the_task_whose_steps_bring_more():
+    policy = named_policy("exp3s", [50, 50], rate=0.05)
+    rng = np.random.default_rng(0)
+    for step in range(1, 301):
+        task = int(rng.choice(2, p=policy.probabilities(step)))
+        policy.update(Feedback(step, task, loss=1.0, gain=[0.0, 0.3][task] + 0.1 * rng.normal()))
+    assert policy.probabilities(301)[1] > 0.8
+
+
+def test_exp3s_has_nothing_to_choose_with_one_task():
+    assert named_policy("exp3s", [7]).probabilities(1) == pytest.approx([1.0])

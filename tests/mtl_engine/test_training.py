@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from mtl_engine.bandit import Exp3S, RewardScaler
 from mtl_engine.errors import EngineError, UnknownName
 from mtl_engine.evaluation import evaluate
 from mtl_engine.policies import BanditPolicy, FixedPolicy
@@ -285,9 +286,6 @@ def test_a_policy_is_told_the_loss_and_the_gain_of_its_steps():
 
 
 def test_a_bandit_draws_the_tasks_and_is_rewarded_by_their_gains():
-    from analysis.methods.policies import Exp3S
-    from analysis.methods.policies.rewards import RewardScaler
-
     def policy():
         scaler = RewardScaler(rng=np.random.default_rng(0))
         return BanditPolicy(Exp3S(2, eta=0.5, epsilon=0.1), scaler.scale)

@@ -9,9 +9,9 @@ from analysis.methods.policies.estimators import (
     importance_sampling,
     weighted_importance_sampling,
 )
-from analysis.methods.policies.exp3s import Exp3S
 from analysis.methods.policies.off_policy import LearnedPolicy, learn_policy, search_policy
-from analysis.methods.policies.rewards import RewardScaler, counterfactual_rewards, scale_reward
+from analysis.methods.policies.rewards import counterfactual_rewards
+from mtl_engine.bandit import Exp3S, RewardScaler, scale_reward
 
 __all__ = [
     "Estimate",
