@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.data.corpora import read_corpus
@@ -19,6 +19,7 @@ class SourceSettings(Settings):
 
     task: str = setting("", title="Name of the task")
     format: str = setting("tsv", title="Format", help="`tsv`, or one that the server imports.")
+    layer: str = setting("", title="Layer of the file", help="None: named as the task.")
     train: str = setting("", title="File to learn from")
     dev: str = setting("", title="File to develop and test on")
     n_train: int = setting(0, title="Sentences to learn from", low=0)
@@ -67,10 +68,15 @@ def _read_source(source: SourceSettings) -> TaskSource:
             labels = {example.labels[name] for part in parts for example in part}
             task = TaskSpec(name, "classes", tuple(sorted(labels)))
     else:
-        corpus = read_corpus(train, dev, format=source.format, tasks=[name])
-        (task,) = corpus.tasks
-        parts = (corpus.pool, corpus.test)
+        layer = source.layer or name
+        corpus = read_corpus(train, dev, format=source.format, tasks=[layer])
+        task = replace(corpus.tasks[0], name=name)
+        parts = (_renamed(corpus.pool, layer, name), _renamed(corpus.test, layer, name))
     return TaskSource(task, *parts, source.n_train, source.n_dev, source.score)
+
+
+def _renamed(examples: Sequence[Example], layer: str, name: str) -> tuple[Example, ...]:
+    return tuple(replace(example, labels={name: example.labels[layer]}) for example in examples)
 
 
 def _read_tsv(path: Path, name: str) -> tuple[Example, ...]:

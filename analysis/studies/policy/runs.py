@@ -11,7 +11,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from analysis.data.glue import TaskSource
 from analysis.errors import AnalysisError
-from analysis.studies.policy.study import PolicyStudySettings, fingerprint
+from analysis.studies.policy.study import SINGLE, PolicyStudySettings, fingerprint
 from analysis.studies.policy.trained import (
     Exp3Settings,
     TextTasks,
@@ -40,6 +40,9 @@ def run_policy(
         log = _random_log(settings, seed, sources, data)
         learned = learn_from([log], data.names, entropy_weight=settings.entropy_weight, seed=seed)
         training = _train(settings, seed, sources, data, FixedPolicy(learned.probabilities))
+    elif settings.policy == SINGLE:
+        yield {"final": _single_scores(settings, seed, sources, data)}
+        return
     else:
         training = _train(settings, seed, sources, data, settings.policy)
     for step, scores in training.curve:
@@ -49,6 +52,19 @@ def run_policy(
         for name, share in zip(data.names, training.probabilities, strict=True)
     }
     yield {"final": {**training.curve[-1][1], **shares}}
+
+
+def _single_scores(
+    settings: PolicyStudySettings, seed: int, sources: Sequence[TaskSource], data: TextTasks
+) -> dict[str, float]:
+    """Return what a model per task scores, each after the passes that joint ones make."""
+    scores = {}
+    for source in sources:
+        name = source.task.name
+        own = TextTasks((source.task,), tuple(e for e in data.train if name in e.labels))
+        curve = _train(settings, seed, [source], own, FixedPolicy([1.0])).curve
+        scores[name] = curve[-1][1][name]
+    return {**scores, "mean": float(np.mean(list(scores.values())))}
 
 
 def _random_log(

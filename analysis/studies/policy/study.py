@@ -11,7 +11,8 @@ from mtl_engine.active_learning.settings import ModelSettings
 from mtl_engine.errors import Problem
 from mtl_engine.settings import Choice, setting
 
-POLICIES = ("RANDOM", "TASK SIZE", "EXP3.S", "LEARNED")
+SINGLE = "SINGLE TASK"  # no policy: a model per task, each trained on its own sentences alone
+POLICIES = ("RANDOM", "TASK SIZE", "EXP3.S", "LEARNED", SINGLE)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from torch import Tensor
 
 from analysis.errors import AnalysisError
 from analysis.methods.policies.baselines import random_policy, size_policy
-from analysis.methods.policies.exp3s import Exp3S
 from analysis.methods.policies.logs import read_log
 from analysis.methods.policies.off_policy import LearnedPolicy, search_policy
-from analysis.methods.policies.rewards import RewardScaler
 from analysis.studies.policy.study import POLICIES
 from mtl_engine.active_learning.train import log_line
+from mtl_engine.bandit import Exp3S, RewardScaler
 from mtl_engine.config import EngineConfig
 from mtl_engine.model import MultiTaskModel
 from mtl_engine.policies import BanditPolicy, FixedPolicy, TaskPolicy

@@ -5,7 +5,7 @@ noisy labels or groups of people do.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -19,12 +19,16 @@ from analysis.methods.surrogate.linearised import Linearised, Sketch, from_losse
 
 @dataclass(frozen=True)
 class FeatureTask:
-    """Examples of one task: features (n, d), and class numbers (n,) or, with 0 classes, numbers."""
+    """Examples of one task: features (n, d), and class numbers (n,) or, with 0 classes, numbers.
+
+    ``groups`` (n,) number the groups of people that the examples are of, for a robust training.
+    """
 
     inputs: Tensor
     targets: Tensor
     n_classes: int
     head: int = 0
+    groups: Tensor | None = None
 
     def __post_init__(self) -> None:
         if not len(self.inputs) or len(self.inputs) != len(self.targets):
@@ -36,12 +40,17 @@ class FeatureTask:
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """How a network is built and trained: Adam on all examples at once."""
+    """How a network is built and trained: Adam on all examples at once.
+
+    With ``group_step`` above 0 the loss is the groups' mean losses by weights that grow with them
+    (GroupDRO, Sagawa et al. 2020, algorithm 1): w_g <- w_g exp(group_step * loss_g), normalised.
+    """
 
     hidden: int = 32  # 0: linear in the features
     n_steps: int = 200
     learning_rate: float = 0.02
     weight_decay: float = 1e-3
+    group_step: float = 0.0
 
 
 class Network(nn.Module):
@@ -62,7 +71,7 @@ class Network(nn.Module):
 def train_network(
     tasks: Sequence[FeatureTask], head_sizes: Sequence[int], settings: NetworkSettings, *, seed: int
 ) -> Network:
-    """Return a network trained on all examples of the tasks, each example counting the same."""
+    """Return a network trained on all examples of the tasks, each counting the same or by group."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = Network(tasks[0].inputs.shape[1], head_sizes, settings.hidden)
@@ -70,13 +79,34 @@ def train_network(
         network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
     )
     merged = _merged(tasks)
-    n_total = sum(len(task.inputs) for task in merged)
+    weights = _GroupWeights(merged, settings.group_step) if settings.group_step else None
     for _ in range(settings.n_steps):
         optimizer.zero_grad(set_to_none=True)
-        losses = [_losses(network(task.inputs, task.head), task).sum() for task in merged]
-        (torch.stack(losses).sum() / n_total).backward()  # type: ignore[no-untyped-call]
+        losses = torch.cat([_losses(network(task.inputs, task.head), task) for task in merged])
+        total = weights.total(losses) if weights else losses.mean()
+        total.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return network.eval()
+
+
+class _GroupWeights:
+    """The groups' weights in a robust training; they follow the losses."""
+
+    def __init__(self, tasks: Sequence[FeatureTask], step: float) -> None:
+        parts = [task.groups for task in tasks if task.groups is not None]
+        if len(parts) < len(tasks):
+            raise AnalysisError("GroupDRO needs the group of every example.")
+        numbers, self.groups = torch.unique(torch.cat(parts), return_inverse=True)
+        self.sizes = torch.bincount(self.groups).float()
+        self.weights = torch.full((len(numbers),), 1 / len(numbers))
+        self.step = step
+
+    def total(self, losses: Tensor) -> Tensor:
+        """Return the loss to descend, after the weights have moved towards the worst groups."""
+        means = torch.zeros_like(self.weights).index_add(0, self.groups, losses) / self.sizes
+        self.weights = self.weights * torch.exp(self.step * means.detach())
+        self.weights = self.weights / self.weights.sum()
+        return (self.weights * means).sum()
 
 
 @torch.no_grad()
@@ -127,12 +157,13 @@ def _merged(tasks: Sequence[FeatureTask]) -> list[FeatureTask]:
     found = []
     for head in sorted({task.head for task in tasks}):
         same = [task for task in tasks if task.head == head]
+        groups = [task.groups for task in same if task.groups is not None]
         found.append(
-            FeatureTask(
-                torch.cat([task.inputs for task in same]),
-                torch.cat([task.targets for task in same]),
-                same[0].n_classes,
-                head,
+            replace(
+                same[0],
+                inputs=torch.cat([task.inputs for task in same]),
+                targets=torch.cat([task.targets for task in same]),
+                groups=torch.cat(groups) if len(groups) == len(same) else None,
             )
         )
     return found

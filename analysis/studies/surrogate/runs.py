@@ -1,13 +1,20 @@
 """Runs of the study kind ``surrogate``: one way to choose the source tasks of one target."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from analysis.errors import AnalysisError
-from analysis.studies.surrogate.network import Network, NetworkSettings, mean_loss, outputs
-from analysis.studies.surrogate.source_selection import Sampling, choose
-from analysis.studies.surrogate.study import SurrogateStudySettings
+from analysis.studies.surrogate.network import (
+    Network,
+    NetworkSettings,
+    mean_loss,
+    outputs,
+    train_network,
+)
+from analysis.studies.surrogate.source_selection import Choice, Sampling, choose
+from analysis.studies.surrogate.study import LABEL_MODELS, ROBUST, SurrogateStudySettings
 from analysis.studies.surrogate.tabular_tasks import Ints, Pool
 from analysis.studies.surrogate.transfer_problem import TransferProblem
 from analysis.sweep.registry import Row
@@ -16,9 +23,22 @@ from analysis.sweep.registry import Row
 def run_surrogate(settings: SurrogateStudySettings, seed: int, pool: Pool) -> Iterator[Row]:
     """Yield what a target scores with the source tasks that one way of choosing leads to."""
     problem, test = _problem(settings, pool, seed)
-    sampling = Sampling(settings.n_subsets, settings.subset_size, settings.n_seeds)
-    choice = choose(problem, settings.choice, sampling, seed=seed)
-    networks = [problem.train(choice.sources, seed=1000 + i) for i in range(settings.n_seeds)]
+    seeds = range(1000, 1000 + settings.n_seeds)
+    if settings.choice in LABEL_MODELS:
+        choice = Choice(())
+        combined = pool.task(settings.choice, pool.parts[settings.choice])
+        tasks = [problem.target, combined]
+        networks = [
+            train_network(tasks, problem.head_sizes, problem.settings, seed=seed) for seed in seeds
+        ]
+    else:
+        sampling = Sampling(settings.n_subsets, settings.subset_size, settings.n_seeds)
+        is_robust = settings.choice == ROBUST
+        choice = choose(problem, "all" if is_robust else settings.choice, sampling, seed=seed)
+        if is_robust:
+            robust = replace(problem.settings, group_step=settings.group_step)
+            problem = replace(problem, settings=robust)
+        networks = [problem.train(choice.sources, seed=seed) for seed in seeds]
     scores = [_scores(network, pool, settings.target, test) for network in networks]
     final = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
     final["n_sources"] = len(choice.sources)
@@ -41,7 +61,7 @@ def _problem(
             f"'{target}' has {len(rows)} examples: {n} to train and {m} to develop on leave none "
             "to test on."
         )
-    names = tuple(name for name in pool.parts if name != target)
+    names = tuple(name for name in pool.parts if name not in (target, *LABEL_MODELS))
     problem = TransferProblem(
         pool.task(target, rows[:n]),
         pool.task(target, rows[n : n + m]),
@@ -62,4 +82,6 @@ def _scores(network: Network, pool: Pool, target: str, test: Ints) -> dict[str, 
     by_group = [is_right[pool.groups[test] == group] for group in np.unique(pool.groups[test])]
     large = [group.mean() for group in by_group if len(group) >= 20]
     scores |= {"score": float(is_right.mean()), "worst_group": float(min(large))}
+    if len(large) > 1:
+        scores["gap"] = float(max(large) - min(large))  # between the best and the worst group
     return scores

@@ -13,6 +13,8 @@ from mtl_engine.settings import Choice, Settings, setting
 
 APPLICATIONS = ("weak_supervision", "text", "groups")
 CHOICES = ("STL", "all", "selected", "estimated", "pairwise")
+ROBUST = "GroupDRO"  # all sources, by weights that follow the worst group
+LABEL_MODELS = ("majority vote", "Dawid-Skene")  # one source made of all: what they say together
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,10 @@ class SurrogateStudySettings(Settings):
     )
     target: str = setting("", title="The target task")
     choice: str = setting(
-        "selected", title="How sources are chosen", choices=[Choice(name) for name in CHOICES]
+        "selected",
+        title="How sources are chosen",
+        choices=[Choice(name) for name in (*CHOICES, ROBUST, *LABEL_MODELS)],
+        help="`GroupDRO`: `groups` alone; the two ways of voting: `weak_supervision` alone.",
     )
     folder: str = setting("", title="weak_supervision: a data set of WRENCH")
     sources: tuple[SourceSettings, ...] = setting((), title="text: the tasks")
@@ -50,11 +55,16 @@ class SurrogateStudySettings(Settings):
     n_seeds: int = setting(2, title="Trainings of a subset", low=1)
     hidden: int = setting(32, title="Hidden units of the network", help="0: linear.", low=0)
     n_steps: int = setting(150, title="Steps of a training", low=1)
+    group_step: float = setting(0.1, title="GroupDRO: how fast weights follow losses", above=0)
 
     def conflicts(self) -> Iterator[Problem]:
         """Yield what every study needs."""
         if not self.target:
             yield Problem("target", "The setting 'target' is needed: the task to help.")
+        needed = {ROBUST: "groups", **dict.fromkeys(LABEL_MODELS, "weak_supervision")}
+        if self.application != needed.get(self.choice, self.application):
+            message = f"'{self.choice}' is for the application '{needed[self.choice]}' alone."
+            yield Problem("choice", message)
 
 
 def _run(settings: SurrogateStudySettings, seed: int, data: Any) -> Iterator[Row]:
@@ -81,7 +91,7 @@ STUDY = StudyKind(
     run=_run,
     load=_load,
     fingerprint=_fingerprint,
-    version=2,
+    version=3,
     data_keys=(
         "application",
         "folder",

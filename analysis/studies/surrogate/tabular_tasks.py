@@ -16,8 +16,9 @@ from analysis.data.glue import read_sources, source_files
 from analysis.data.vectors import Vectors, principal, sentence_vectors
 from analysis.errors import AnalysisError
 from analysis.studies.surrogate.network import FeatureTask
-from analysis.studies.surrogate.study import SurrogateStudySettings
+from analysis.studies.surrogate.study import LABEL_MODELS, SurrogateStudySettings
 from mtl_engine.config import EncoderConfig
+from mtl_engine.metrics.dawid_skene import dawid_skene
 
 ABSTAIN = -1
 Ints = NDArray[np.int64]
@@ -27,7 +28,8 @@ Ints = NDArray[np.int64]
 class Pool:
     """All examples of one application: features, answers, and which task each belongs to.
 
-    ``groups`` are the groups whose worst accuracy counts; without them there is one.
+    ``groups`` are the groups whose worst accuracy counts; without them there is one. Parts that
+    are named as a label model are no sources: they are what all sources say together.
     """
 
     inputs: Vectors  # (n, d)
@@ -45,6 +47,7 @@ class Pool:
             torch.as_tensor(self.targets[rows], dtype=kind),
             self.n_classes[name],
             self.heads[name],
+            torch.from_numpy(self.groups[rows]),
         )
 
 
@@ -84,15 +87,34 @@ def _weak_supervision(settings: SurrogateStudySettings, cache_dir: Path) -> Pool
         parts[f"source {source}"] = np.arange(start, start + len(voted))
         copies.append(voted)
         targets.append(votes[voted, source])
+    n_classes = 1 + max(int(part.max()) for part in targets)
+    voted = np.flatnonzero((votes != ABSTAIN).any(axis=1))
+    for model, combined in zip(LABEL_MODELS, combine_votes(votes[voted], n_classes), strict=True):
+        start = sum(len(part) for part in copies)
+        parts[model] = np.arange(start, start + len(voted))
+        copies.append(voted)
+        targets.append(combined)
     labels = np.concatenate(targets)
     return Pool(
         principal(vectors[np.concatenate(copies)], settings.n_features),
         labels,
         parts,
         dict.fromkeys(parts, 0),
-        dict.fromkeys(parts, int(labels.max()) + 1),
+        dict.fromkeys(parts, n_classes),
         np.zeros(len(labels), dtype=np.int64),
     )
+
+
+def combine_votes(votes: Ints, n_classes: int) -> tuple[Ints, Ints]:
+    """Return (n,) the majority's label of each row, and the one that Dawid and Skene's EM finds.
+
+    Ties of the majority go to the label with more votes among all rows.
+    """
+    counts = np.stack([(votes == label).sum(axis=1) for label in range(n_classes)], axis=1)
+    share = counts.sum(axis=0) / max(1, counts.sum())  # below 1: it decides ties alone
+    majority = (counts + share / 2).argmax(axis=1)
+    found = dawid_skene(votes, n_classes).posterior.argmax(axis=1)
+    return majority.astype(np.int64), found.astype(np.int64)
 
 
 def _weak_rows(folder: Path, n_train: int) -> list[dict[str, Any]]:
@@ -130,15 +152,45 @@ def _text(settings: SurrogateStudySettings, cache_dir: Path) -> Pool:
         answers = [example.labels[name] for example in drawn]
         targets += [labels.index(a) if labels else a for a in answers]
         heads[name], n_classes[name] = number, len(labels)
-    vectors = sentence_vectors(sentences, EncoderConfig(), cache_dir)
     return Pool(
-        principal(vectors, settings.n_features),
+        _pair_features(sentences, settings.n_features, cache_dir),
         np.array(targets),
         parts,
         heads,
         n_classes,
         np.zeros(len(targets), dtype=np.int64),
     )
+
+
+def _pair_features(sentences: Sequence[tuple[str, ...]], width: int, cache_dir: Path) -> Vectors:
+    """Return (n, 4 * width + 1): u, v, |u - v|, u * v and their cosine, each column standardised.
+
+    The two sentences of a pair are read apart, as Sentence-BERT does (Reimers and Gurevych 2019);
+    where there is only one, everything but u is 0.
+    """
+    from mtl_engine.encoders.subwords import PAIR_SEPARATOR
+
+    firsts, seconds = [], []
+    for words in sentences:
+        at = words.index(PAIR_SEPARATOR) if PAIR_SEPARATOR in words else len(words)
+        firsts.append(words[:at] or (".",))
+        seconds.append(words[at + 1 :] or (".",))
+    is_pair = np.array([PAIR_SEPARATOR in words for words in sentences])
+    vectors = sentence_vectors([*firsts, *seconds], EncoderConfig(), cache_dir)
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    n = len(sentences)
+    cosine = (vectors[:n] * vectors[n:]).sum(axis=1, keepdims=True)
+    parts = principal(vectors, width)
+    u, v = parts[:n], parts[n:]
+    pair = np.concatenate([v, np.abs(u - v), u * v, cosine], axis=1)
+    pair[is_pair] = _standardised(pair[is_pair])
+    pair[~is_pair] = 0
+    return np.concatenate([u, pair], axis=1).astype(np.float32)
+
+
+def _standardised(columns: NDArray[Any]) -> NDArray[Any]:
+    spread = columns.std(axis=0)
+    return np.asarray((columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _groups(settings: SurrogateStudySettings, cache_dir: Path) -> Pool:

@@ -65,3 +65,18 @@ def test_a_run_scores_every_task_and_tells_the_policys_shares(tmp_path, policy):
     assert final["CoLA share"] + final["STS-B share"] == pytest.approx(1)
     again = list(kind.run(settings, 0, kind.load(settings)))
     assert again == rows
+
+
+def test_single_tasks_are_trained_alone(tmp_path):
+    kind = get_kind("policy")
+    sources = _sources(tmp_path)
+    chosen = {"encoder": "tiny", "epochs": 1, "batch_size": 8, "frozen_layers": 1}
+
+    def final(sources, policy):
+        settings = kind.read(kind.resolve({**chosen, "sources": sources, "policy": policy}))
+        return list(kind.run(settings, 0, kind.load(settings)))[-1]["final"]
+
+    both = final(sources, "SINGLE TASK")
+    assert set(both) == {"CoLA", "STS-B", "mean"}
+    assert both["mean"] == pytest.approx((both["CoLA"] + both["STS-B"]) / 2)
+    assert both["CoLA"] == pytest.approx(final(sources[:1], "RANDOM")["CoLA"])
