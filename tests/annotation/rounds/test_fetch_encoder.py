@@ -8,6 +8,7 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.rounds.settings import RoundSettings
 from mtl_engine.config import EncoderConfig
 from mtl_engine.encoders import new_encoder
 from mtl_engine.errors import EngineError
@@ -62,6 +63,15 @@ def test_a_directory_says_what_it_lacks(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(EngineError, match=r"lacks model\.safetensors, tokenizer\.json"):
         new_encoder(EncoderConfig(name=str(tmp_path)))
+
+
+def test_a_round_takes_the_listed_encoders_by_name_or_directory_and_no_others(tmp_path, settings):
+    settings.ENCODERS = ["jhu-clsp/mmBERT-small", str(tmp_path)]
+    for name in ("bundled", "jhu-clsp/mmBERT-small", str(tmp_path)):
+        chosen = RoundSettings.from_dict({"encoder": name})
+        assert chosen.engine_config(seed=0).encoder.name == name
+    with pytest.raises(EngineError, match=r"'team/unlisted'.*jhu-clsp/mmBERT-small"):
+        RoundSettings.from_dict({"encoder": "team/unlisted"})
 
 
 @pytest.mark.parametrize(("allowed", "is_offline"), [("", "1"), ("1", "0")])
