@@ -63,7 +63,10 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "OPTIONS": {
-            "builtins": ["django.templatetags.i18n", "annotation.web.code_texts"],
+            "builtins": [
+                *("django.templatetags.i18n", "annotation.web.code_texts"),
+                "annotation.templatetags.humanise",  # numbers and days as the language writes them
+            ],
             "loaders": [
                 ("django.template.loaders.cached.Loader", ["annotation.web.languages.Loader"])
             ],
@@ -142,6 +145,7 @@ LANGUAGES = [
     ("ar", "العربية"),
     ("zh-hans", "简体中文"),
 ]
+FORMAT_MODULE_PATH = "annotation.locale"  # how numbers are written where Django knows less
 TIME_ZONE = os.environ.get("TANDEM_TIME_ZONE", "UTC")
 USE_TZ = True
 STATIC_URL = "static/"

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.conf import settings
 
 from annotation.accounts.services import INVITATION_DAYS
 from annotation.models import ApiToken, Role
@@ -165,7 +164,6 @@ class MailForm(forms.Form):
         widget=forms.EmailInput({"autocomplete": "email"}),
         help_text="A link is sent there first. Empty: no mail at all.",
     )
-    language = forms.ChoiceField(label="Language of mails", choices=settings.LANGUAGES)
     events = forms.MultipleChoiceField(
         label="Tell me when",
         required=False,

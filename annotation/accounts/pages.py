@@ -97,9 +97,8 @@ def _mail_context(request: HttpRequest) -> dict[str, Any]:
         return {}
     user: Any = request.user
     choice = mail_choice(user)
-    language = choice.language if choice.pk else chosen_language(request)
-    events = choice.events if choice.pk else [event.name for event in mail_events()]
-    initial = {"address": choice.address or user.email, "events": events, "language": language}
+    events = choice.events if choice.address else [event.name for event in mail_events()]
+    initial = {"address": choice.address or user.email, "events": events}
     return {"mail": choice, "mail_form": MailForm(initial=initial)}
 
 
@@ -112,7 +111,10 @@ def change_mail(request: HttpRequest) -> HttpResponse:
         messages.error(request, "This is no mail address; write one like name@example.org.")
         return redirect("account")
     try:
-        choice = choose_mail(user=request.user, now=timezone.now(), **form.cleaned_data)
+        language = chosen_language(request)
+        choice = choose_mail(
+            user=request.user, language=language, now=timezone.now(), **form.cleaned_data
+        )
     except Refused as refusal:
         messages.error(request, str(refusal))
     else:

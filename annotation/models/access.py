@@ -170,7 +170,7 @@ class Identity(models.Model):
 
 
 class MailChoice(models.Model):
-    """Where a person wants mail, in which language, and about what."""
+    """Which language a person reads, and where and about what they want mail."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_choice"

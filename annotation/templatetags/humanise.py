@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django import forms, template
+from django.template import defaultfilters
 from django.templatetags.static import static
-from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils import timezone, translation
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.jobs.insights import INSIGHTS, KnownInsight, insights_at
 from annotation.models import Project, Role
+from annotation.web.code_texts import said, written_number
 from annotation.web.frame import page_of
 from annotation.web.languages import script_words as words_of_scripts
 from annotation.web.static_storage import (
@@ -37,15 +38,31 @@ def script_words() -> dict[str, str]:
 
 @register.filter
 def grouped(number: int) -> str:
-    """Return a whole number with its thousands apart: 5214 -> 5,214."""
-    return f"{number:,}"
+    """Return a whole number with its thousands apart, as the language does: 5214 -> 5,214."""
+    return written_number(f"{number:,}")
 
 
 @register.filter
 def counted(number: int, words: str) -> str:
-    """Return a number with the right one of two words: 1, "person,people" -> 1 person."""
+    """Return a number with the right form of its word: 1, "person,people" -> 1 person."""
     one, many = words.split(",")
-    return f"{number:,} {gettext(one if number == 1 else many)}"
+    told = ngettext(one, many, number)
+    if told in (one, many):  # no forms of its own
+        told = gettext(told)
+    return told.replace("{n}", grouped(number)) if "{n}" in told else f"{grouped(number)} {told}"
+
+
+@register.filter
+def as_number(value: object) -> int:
+    """Return the whole number that a phrase goes by; 0 where there is none."""
+    text = str(value).replace(",", "")
+    return int(text) if text.isdecimal() else 0
+
+
+@register.filter(name="date")
+def written(moment: datetime | None, pattern: str = "j M Y") -> str:
+    """Return a day or moment as the language writes it; patterns are texts of the catalogues."""
+    return defaultfilters.date(moment, gettext(pattern))
 
 
 @register.filter
@@ -87,8 +104,10 @@ def field(form: forms.Form, name: str) -> forms.BoundField:
 @register.filter
 def as_share(value: float) -> str:
     """Return a score as people write it: 0.544 -> .54, 1 -> 1.00, -0.04 -> −.04."""
-    text = f"{abs(value):.2f}".removeprefix("0")
-    return f"−{text}" if value < 0 and float(f"{value:.2f}") else text
+    text = f"{abs(value):.2f}"
+    if translation.get_language() == "en":  # other languages keep the nought
+        text = text.removeprefix("0")
+    return written_number(f"−{text}" if value < 0 and float(f"{value:.2f}") else text)
 
 
 @register.filter
@@ -100,7 +119,7 @@ def percent(value: float) -> str:
 @register.filter
 def signed_points(value: float) -> str:
     """Return a difference in points with its sign: -1.34 -> −1.3."""
-    return f"{'+' if value >= 0 else '−'}{abs(value):.1f}"
+    return written_number(f"{'+' if value >= 0 else '−'}{abs(value):.1f}")
 
 
 @register.filter
@@ -119,14 +138,14 @@ def since(moment: datetime | None) -> str:
     if seconds < 60:
         return gettext("just now")
     if seconds < 3600:
-        return gettext("{n} min ago").format(n=int(seconds // 60))
+        return str(said(f"{int(seconds // 60)} min ago"))
     if days == 0:
-        return gettext("{n} h ago").format(n=int(seconds // 3600))
+        return str(said(f"{int(seconds // 3600)} h ago"))
     if days == 1:
         return gettext("yesterday")
     if days < 30:
-        return gettext("{n} days ago").format(n=days)
-    return date_format(timezone.localdate(moment), "j M Y")
+        return str(said(f"{days} days ago"))
+    return written(timezone.localdate(moment), "j M Y")
 
 
 @register.filter

@@ -17,6 +17,7 @@ from django import template
 from django.forms.models import ModelChoiceIteratorValue
 from django.forms.renderers import DjangoTemplates
 from django.utils import translation
+from django.utils.formats import get_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
@@ -33,18 +34,49 @@ ROOMS = (
     *("annotation/templatetags", "analysis/insights", "analysis/web"),
     *("mtl_engine/kinds", "mtl_engine/active_learning", "mtl_engine/selection"),
 )
-# Files whose texts no page shows: documentation, protocols, statements, files for other programs.
-UNSEEN = frozenset(
+# Files whose texts no page shows, and why.
+UNSEEN = {
+    "metrics.py": "for monitoring programs",
+    "store.py": "statements of SQL",
+    "predictor.py": "between the server and its predictor",
+    "model_files.py": "the card of a model, a file for everybody, is English",
+    "datasets_folder.py": "the card of a corpus, a file for everybody, is English",
+    "stages.py": "the log of a round and the command that replays it",
+    "api_docs.py": "documentation of REST",
+    "api_urls.py": "addresses of REST",
+    "serializers.py": "what is wrong in a request of a program",
+    "rest.py": "what is wrong in a request of a program",
+    "spec.py": "what is wrong in a project file, for REST and commands",
+    "static_storage.py": "names of files",
+    "languages.py": "this machinery",
+    "code_texts.py": "this machinery",
+}
+REST = "api.py"  # programs are told in English; what services refuse is translated for scripts
+# What looks like prose and is none.
+NO_PROSE = frozenset(
     {
-        *("metrics.py", "card.py", "chat.py", "server.py", "store.py", "pieces.py"),
-        *("static_storage.py", "security.py", "languages.py", "api_docs.py"),
-        *("code_texts.py", "api_urls.py", "authentication.py", "reader_process.py"),
-        *("model_files.py", "corpus_file.py", "client.py", "stages.py", "workspace.py"),
-        *("documents.py", "outside.py", "sources.py", "unstorable_text.py"),
+        *("Value", "Mn", "Mc", "Me", "Lax", "Authorization", "Row", "True", "False", "Annotation"),
+        *("blue orange green rose olive violet brick moss sky umber slate teal", "Tandem", "Token"),
+        *(
+            "models.Field[Any, Any]",
+            "accept reject mark correct back other",
+            "Accept",
+            "Connection",
+        ),
+        *(" newdoc id", "# newdoc id = {name}", "# source of {task} = {source}", "no token"),
+        *("sudachipy sudachidict_core", "application/json; charset=utf-8", "[start, end, label]"),
+        *(
+            "Bearer {key}",
+            "predictor {secret}",
+            "from {address}",
+            "relations of ",
+            "attributes of ",
+        ),
+        *("{project} round {number}", "read me"),
     }
 )
 # Of a library only what is meant for pages: what it registers, and what it finds wrong in input.
-LIBRARIES = ("mtl_engine", "annotation/formats")
+LIBRARIES = ("mtl_engine",)
 FOR_PAGES = frozenset(
     {"setting", "Choice", "scoring", "choosing", "allocating", "Problem", "Conflict", "Format"}
 )
@@ -60,11 +92,25 @@ SILENT = frozenset(
     }
 )
 SHOWN = frozenset({"title", "help", "summary", "label", "words", "empty_label", "help_text"})
-HEADERS = ("attachment;", "text/", "Token <", "--set")
+HEADERS = (
+    "attachment;",
+    "text/",
+    "Token <",
+    "--set",
+    "<script",
+    "<link",
+    "default-src",
+    "You label",
+)
 PROSE = re.compile(r"[A-Za-z]{2}[,:;.]? ['\"{(]?[A-Za-z{]|^[A-Z][a-z]+[.:?]?$")
 PLACE = re.compile(r"\{(\w+)\}")
 NAME = re.compile(r"[A-Za-z]\w*")
+WHOLE = re.compile(r"\d{1,3}(,\d{3})*|\d+")
+NUMBER = re.compile(
+    r"[+\u2212-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d*\.\d+)"
+)  # that languages write otherwise
 ENOUGH = 6  # letters outside places, without which a form would fit everything
+FEWEST = 3  # with so many it fits numbers
 BETWEEN = re.compile(r"(?<=[.!?])(\s+)(?=\S)|(\n)")
 
 
@@ -127,14 +173,30 @@ def _whole(language: str, text: str) -> str | None:
 
 def _filled(language: str, message: str, values: dict[str, str]) -> str:
     shown = {name: _inner(language, value) for name, value in values.items()}
-    return PLACE.sub(lambda place: shown[place[1]], translation.gettext(message))
+    numbers = (value for value in values.values() if WHOLE.fullmatch(value))
+    n = int(next(numbers, "0").replace(",", ""))
+    return PLACE.sub(lambda place: shown[place[1]], _in_number(message, n))
+
+
+def _in_number(message: str, n: int) -> str:
+    """Return the translation of a message with a number, in its right form if it has several."""
+    found = translation.ngettext(message, message, n)
+    return found if found != message else translation.gettext(message)
 
 
 def _inner(language: str, value: str) -> str:
-    """Return a value of a form: a text within a text is translated, a single word is a name."""
+    """Return a value of a form: a number or a text is as the language has it, a word is a name."""
+    if NUMBER.fullmatch(value):
+        return written_number(value)
     if " " not in value.strip():
         return value
     return _whole(language, value) or value
+
+
+def written_number(text: str) -> str:
+    """Return a number as the active language writes it: 5,214.5 -> 5.214,5 in German."""
+    thousands, point = (get_format(f"{name}_SEPARATOR") for name in ("THOUSAND", "DECIMAL"))
+    return text.translate({ord(","): thousands, ord("."): point})
 
 
 @cache
@@ -146,12 +208,12 @@ def _forms(language: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
     for message in catalogue(language):
         pieces = PLACE.split(message)
         literals = pieces[::2]
-        if len(pieces) == 1 or sum(map(str.isalpha, "".join(literals))) < ENOUGH:
+        letters = sum(map(str.isalpha, "".join(literals)))
+        if len(pieces) == 1 or letters < FEWEST or len(set(pieces[1::2])) < len(pieces) // 2:
             continue
-        if len(set(pieces[1::2])) < len(pieces) // 2:
-            continue
+        value = ".*?" if letters >= ENOUGH else r"[\d.,]+"
         form = "".join(
-            f"(?P<{piece}>.*?)" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces)
+            f"(?P<{piece}>{value})" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces)
         )
         longest = max(literals, key=len)
         found.append((longest, re.compile(form, re.DOTALL), message))
@@ -165,7 +227,7 @@ def code_texts() -> tuple[str, ...]:
     for room in ROOMS:
         place = HOUSE / room
         for path in [place] if place.suffix else sorted(place.rglob("*.py")):
-            if path.name not in UNSEEN:
+            if path.name not in UNSEEN and not path.name.endswith(REST):
                 is_library = room.startswith(LIBRARIES) and not set(TOLD_WHOLE) & set(path.parts)
                 found.update(dict.fromkeys(texts_of_code(path.read_text(), path, is_library)))
     return tuple(found)
@@ -173,9 +235,9 @@ def code_texts() -> tuple[str, ...]:
 
 def texts_of_code(source: str, path: Path, is_library: bool = False) -> Iterator[str]:
     """Yield the messages of a module: its prose, whatever it is called with, and shown names."""
-    is_rest = path.name.endswith("api.py") or path.name in ("serializers.py", "spec.py")
+    is_rest = path.name.endswith(REST)
     for message, call, keyword in _walk(ast.parse(source), "", ""):
-        if call in SILENT or message.startswith(HEADERS) or "\n" in message:
+        if call in SILENT or message.startswith(HEADERS) or message in NO_PROSE:
             continue
         if is_library and call not in FOR_PAGES:
             continue

@@ -12,7 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from annotation.models import Flag, Project, Role
-from annotation.web.languages import COOKIE
+from annotation.web.languages import COOKIE, keep_language
 
 # A tab is the name of its page's URL, its words, and the role that reaches it.
 TABS = (
@@ -91,13 +91,15 @@ def set_theme(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def set_language(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen language and go back to the page."""
+    """Keep the chosen language, of the browser and of the person, and go back to the page."""
     response = HttpResponseRedirect(_page_to_return_to(request))
     chosen = request.POST.get("language", "")
     if chosen in dict(settings.LANGUAGES):
         response.set_cookie(
             COOKIE, chosen, max_age=YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE
         )
+        if request.user.is_authenticated:
+            keep_language(request, chosen)
     return response
 
 

@@ -5,6 +5,10 @@ them by ``python -m annotation.web.languages``, which also says what they lack. 
 the key of its translation; without one it stays English. Scripts mark their texts with ``t``,
 code with ``gettext``; the texts of templates need no mark, all that is shown is a message.
 
+A text with a number may have as many forms as the language asks for, by gettext's rules: scripts
+(``tn``) and templates (``counted``) give the English singular and plural; for a phrase with a
+number in it both are the same, and the first number in it decides.
+
 A phrase of a template is what stands between two tags, HTML's or the template's, with the variables
 in it: ``<b>{{ n|grouped }} of {{ total }}</b>`` is the message ``%(n)s of %(total)s``. The loader
 turns every phrase, and every one in an attribute that people see or hear, into a ``blocktranslate``
@@ -19,27 +23,37 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import django
 from django.apps import apps
 from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest, HttpResponse
 from django.template import Origin
 from django.template.base import tag_re
 from django.template.loaders import app_directories
 from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
 
 from annotation.web.code_texts import code_texts
 
-COOKIE = "language"
-MOST_OF_THEM = 0.9
+COOKIE = "language"  # also the key in the session of somebody who is signed in
+BOTH = "\0"  # between singular and plural, and between the forms of a translation, as in gettext
+OTHERWISE_CALLED = {"zh": "zh-hans"}  # by browsers
 RIGHT_TO_LEFT = ("ar", "he", "fa", "ur")
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "locale"
 SCRIPTS = ROOT / "static" / "annotation"
 TEXT = r'"((?:[^"\\]|\\.)*)"'
-CALLS = (re.compile(rf"\bt\(\s*{TEXT}"), re.compile(rf"\btn\(\s*{TEXT},\s*{TEXT}"))
-ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.MULTILINE)
+SAYS, COUNTS = re.compile(rf"\bt\(\s*{TEXT}"), re.compile(rf"\btn\(\s*{TEXT},\s*{TEXT}")
+LINES = r'((?:".*"\n?)+)'
+ENTRY = re.compile(
+    rf"^msgid {LINES}(?:msgid_plural {LINES})?((?:msgstr(?:\[\d\])? {LINES})+)", re.MULTILINE
+)
+FORM = re.compile(rf"^msgstr(?:\[\d\])? {LINES}", re.MULTILINE)
+PLURALS = re.compile(r"nplurals=(\d)")
 OWN_APPS = ("annotation", "analysis")
 SHOWN = frozenset({"aria-label", "title", "placeholder", "alt", "data-confirm"})
 SILENT = frozenset({"script", "style", "pre", "code", "kbd"})  # elements that hold no words
@@ -61,6 +75,7 @@ FORM_LABEL = re.compile(r"\b(form|row|field|slider|single|box)(\.\w+)?\.label$")
 OTHERWISE = re.compile(r"(\|default(?:_if_none)?:)(\"[^\"]*[A-Za-z]{2}[^\"]*\")")
 SAID = re.compile(r"(?:\{% trans(?:late)? |_\()\"([^\"]*)\"")
 COUNTED = re.compile(r"\|counted:\"([^\"]*)\"")
+WRITTEN = re.compile(r"\|date:\"([^\"]*)\"")  # how days are written is a text, too
 HTML = re.compile(
     r"(?P<comment><!--.*?-->|<!doctype[^>]*>)|(?P<open></?[A-Za-z][\w-]*)|(?P<end>/?>)"
     r"|(?P<attribute>(?<![\w:-])[\w:-]++)=\"|(?P<quote>\")",
@@ -70,7 +85,7 @@ ENDS = {"text": ("open", "comment"), "tag": ("attribute", "end"), "value": ("quo
 
 
 class Languages:
-    """Middleware: shows pages in the language that a person has chosen.
+    """Middleware: shows pages in the language of the person.
 
     REST speaks English to programs; to the scripts of a page, which bring the person's cookies, it
     tells what is wrong in the page's language.
@@ -80,86 +95,154 @@ class Languages:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer; what a page was shown in does not reach the next one."""
-        request.text_language, request.text_direction = "en", "ltr"  # type: ignore[attr-defined]
-        with translation.override("en"):
-            return self.get_response(request)
-
-    def process_view(self, request: HttpRequest, *_: object) -> None:
-        """Activate the language of a page before its view runs."""
-        chosen = chosen_language(request)
-        match = request.resolver_match
-        name = match.url_name if match else None
-        if chosen == "en":
-            return
-        if request.path_info.startswith("/api/"):
-            if not request.headers.get("Authorization"):
-                translation.activate(chosen)
-            return
-        if name != "annotate" and not speaks_pages(chosen):
-            return
-        translation.activate(chosen)
+        """Answer in the language of the person; it does not reach the next request."""
+        is_program = request.path_info.startswith("/api/") and "Authorization" in request.headers
+        chosen = "en" if is_program else chosen_language(request)
         request.text_language = chosen  # type: ignore[attr-defined]
         is_rtl = chosen in RIGHT_TO_LEFT
         request.text_direction = "rtl" if is_rtl else "ltr"  # type: ignore[attr-defined]
+        with translation.override(chosen):
+            response = self.get_response(request)
+        if not is_program:
+            patch_vary_headers(response, ["Accept-Language", "Cookie"])
+        return response
 
 
 def chosen_language(request: HttpRequest) -> str:
-    """Return the language that a person has chosen in this browser, else English."""
-    found = request.COOKIES.get(COOKIE, "")
-    return found if found in dict(settings.LANGUAGES) else "en"
+    """Return the language of whoever asks.
+
+    What somebody who is signed in has chosen comes first, on whatever machine that was; then what
+    was chosen in this browser, then what the browser asks for, then English.
+    """
+    known = dict(settings.LANGUAGES)
+    session = getattr(request, "session", None)
+    for found in (session.get(COOKIE) if session else None, request.COOKIES.get(COOKIE)):
+        if found in known:
+            return str(found)
+    for wanted, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "").lower()):
+        for code in (wanted, wanted.split("-")[0], OTHERWISE_CALLED.get(wanted.split("-")[0], "")):
+            if code in known:
+                return code
+    return "en"
 
 
-@cache
-def speaks_pages(language: str) -> bool:
-    """Return whether a catalogue has nearly all texts of the pages: half of them would be odd."""
-    known, wanted = catalogue(language), template_texts()
-    if not known:
-        return True  # a language that is made otherwise
-    return sum(text in known for text in wanted) >= MOST_OF_THEM * len(wanted)
+def keep_language(request: HttpRequest, chosen: str) -> None:
+    """Keep the language of somebody who is signed in: for pages anywhere, and for mails."""
+    _choices().update_or_create(user=request.user, defaults={"language": chosen})
+    request.session[COOKIE] = chosen
+
+
+def remember_language(*, request: HttpRequest, user: Any, **_: object) -> None:
+    """Speak to somebody who signs in as they have chosen, here or elsewhere."""
+    if chosen := _choices().filter(user=user).values_list("language", flat=True).first():
+        request.session[COOKIE] = chosen
+
+
+def _choices() -> Any:
+    return apps.get_model("annotation", "MailChoice").objects
+
+
+user_logged_in.connect(remember_language, dispatch_uid="language of a person")
 
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """Return the texts of a language with their translations, none where it has no catalogue."""
+    """Return the texts of a language with their translations, none where it has no catalogue.
+
+    Texts with several forms are there as such, and as singular and plural.
+    """
     path = LOCALE / translation.to_locale(language) / "LC_MESSAGES" / "django.po"
-    return read_po(path) if path.exists() else {}
+    return with_parts(read_po(path)) if path.exists() else {}
 
 
-def script_words() -> dict[str, str]:
-    """Return the translations of the scripts' texts into the active language."""
-    if translation.get_language() == "en":
+def with_parts(entries: dict[str, str]) -> dict[str, str]:
+    """Return a catalogue in which singular and plural are texts of their own, too."""
+    found = dict(entries)
+    for text, translated in entries.items():
+        if BOTH in text:
+            one, many = text.split(BOTH)
+            forms = translated.split(BOTH)
+            found.setdefault(one, forms[min(len(forms) // 3, len(forms) - 1)])
+            found[many] = forms[-1]
+    return found
+
+
+@cache
+def counted_phrases() -> frozenset[str]:
+    """Return the phrases with a number that have several forms in some language."""
+    found: set[str] = set()
+    for path in LOCALE.glob("*/LC_MESSAGES/django.po"):
+        pairs = (text.split(BOTH) for text in read_po(path) if BOTH in text)
+        found.update(one for one, many in pairs if one == many)
+    return frozenset(found)
+
+
+def script_words() -> dict[str, str | list[str]]:
+    """Return the translations of the scripts' texts into the active language.
+
+    Those with a number stand under singular and plural, ``{n} word|{n} words``, in all forms.
+    """
+    language = translation.get_language() or "en"
+    if language == "en":
         return {}
-    words = {text: translation.gettext(text) for text in script_texts()}
-    return {text: found for text, found in words.items() if found != text}
+    words: dict[str, str | list[str]] = {}
+    for text in script_texts():
+        if (found := translation.gettext(text)) != text:
+            words[text] = found
+    for one, many in script_pairs():
+        forms = catalogue(language).get(f"{one}{BOTH}{many}")
+        words[f"{one}|{many}"] = (
+            forms.split(BOTH) if forms else [translation.gettext(text) for text in (one, many)]
+        )
+    return words
 
 
 @cache
 def script_texts() -> tuple[str, ...]:
-    """Return every text that scripts show, in the order of the files."""
-    found: dict[str, None] = {}
+    """Return every text without a number that scripts show, in the order of the files."""
+    return tuple(dict.fromkeys(text for (text,) in _calls(SAYS)))
+
+
+@cache
+def script_pairs() -> tuple[tuple[str, str], ...]:
+    """Return singular and plural of every text with a number that scripts show."""
+    return tuple(dict.fromkeys((one, many) for one, many in _calls(COUNTS)))
+
+
+def _calls(call: re.Pattern[str]) -> Iterator[tuple[str, ...]]:
     for path in sorted(SCRIPTS.rglob("*.js")):
-        source = path.read_text(encoding="utf-8")
-        for call in CALLS:
-            for match in call.finditer(source):
-                found.update(
-                    dict.fromkeys(ast.literal_eval(f'"{text}"') for text in match.groups())
-                )
+        for match in call.finditer(path.read_text(encoding="utf-8")):
+            yield tuple(ast.literal_eval(f'"{text}"') for text in match.groups())
+
+
+@cache
+def template_pairs() -> tuple[tuple[str, str], ...]:
+    """Return singular and plural of all words that templates count."""
+    found: dict[tuple[str, str], None] = {}
+    for path in _templates():
+        for words in COUNTED.findall(path.read_text(encoding="utf-8")):
+            one, many = words.split(",")
+            found[one, many] = None
     return tuple(found)
 
 
 def read_po(path: Path) -> dict[str, str]:
-    """Return the translated texts of a catalogue, its header under the empty text."""
+    """Return the translated texts of a catalogue, its header under the empty text.
+
+    Singular and plural are one key, and all forms one value, with ``BOTH`` between them.
+    """
     source = path.read_text(encoding="utf-8")
     entries = {}
-    for msgid, msgstr in ENTRY.findall(source):
-        text, translated = (
-            "".join(ast.literal_eval(line) for line in part.strip().splitlines())
-            for part in (msgid, msgstr)
-        )
-        if translated:
-            entries[text] = translated
+    for one, many, rest, _ in ENTRY.findall(source):
+        text = BOTH.join(_unquoted(part) for part in (one, many) if part)
+        forms = [_unquoted(form) for form in FORM.findall(rest)]
+        if all(forms):
+            entries[text] = BOTH.join(forms)
     return entries
+
+
+def _unquoted(lines: str) -> str:
+    return "".join(ast.literal_eval(line) for line in lines.strip().splitlines())
 
 
 def compile_po(entries: dict[str, str]) -> bytes:
@@ -179,14 +262,29 @@ def compile_po(entries: dict[str, str]) -> bytes:
     return head + keys + values + ids + strings
 
 
+def wanted_texts() -> dict[str, None]:
+    """Return all that a catalogue has to have: texts, and pairs of singular and plural."""
+    return dict.fromkeys(
+        (
+            *script_texts(),
+            *(BOTH.join(pair) for pair in (*script_pairs(), *template_pairs())),
+            *template_texts(),
+            *code_texts(),
+        )
+    )
+
+
 def main() -> None:
-    """Compile every catalogue, and print how many texts each one lacks."""
-    wanted = dict.fromkeys((*script_texts(), *template_texts(), *code_texts()))
+    """Compile every catalogue, and print which texts each one lacks."""
+    wanted = wanted_texts()
     for path in sorted(LOCALE.glob("*/LC_MESSAGES/django.po")):
         entries = read_po(path)
         path.with_suffix(".mo").write_bytes(compile_po(entries))
-        n = sum(text not in entries for text in wanted)
-        print(f"{path.parent.parent.name}: {n} of {len(wanted)} texts stay English.")
+        known = with_parts(entries)
+        missing = [text for text in wanted if text not in known]
+        print(f"{path.parent.parent.name}: {len(missing)} of {len(wanted)} texts stay English.")
+        for text in missing:
+            print(f"  {text!r}")
 
 
 class Loader(app_directories.Loader):
@@ -207,10 +305,8 @@ def mark_phrases(source: str) -> str:
 def template_texts() -> tuple[str, ...]:
     """Return every message of all own templates, in the order of the files."""
     found: dict[str, None] = {}
-    for folder in _folders():
-        for path in sorted(folder.rglob("*.html")):
-            source = path.read_text(encoding="utf-8")
-            found.update(dict.fromkeys(texts_of(source)))
+    for path in _templates():
+        found.update(dict.fromkeys(texts_of(path.read_text(encoding="utf-8"))))
     return tuple(found)
 
 
@@ -222,7 +318,7 @@ def texts_of(source: str) -> Iterator[str]:
         if part.is_phrase:
             yield from (text[1:-1] for tag in part.tags for _, text in OTHERWISE.findall(tag))
     yield from SAID.findall(source)
-    yield from (word for words in COUNTED.findall(source) for word in words.split(","))
+    yield from WRITTEN.findall(source)
 
 
 @dataclass
@@ -259,6 +355,10 @@ class Part:
             shown = shown.replace(f"%({name})s", f"{{{{ {name} }}}}")
             values += f" {name}={tag[2:-2].strip()}"
         opening = f"blocktranslate with{values}" if values else "blocktranslate"
+        if self.message in counted_phrases():
+            number = tags[0][2:-2].strip().replace("|grouped", "")
+            opening += f" count counted={number}|as_number"
+            shown = f"{shown}{{% plural %}}{shown}"
         first, last = self.texts[0], self.texts[-1]
         before = first[: len(first) - len(first.lstrip())]
         after = last[len(last.rstrip()) :]
@@ -371,6 +471,11 @@ def _told(tag: str) -> str:
     if path.split(".")[-1] not in TOLD and not FORM_LABEL.search(path):
         return tag
     return "{{ " + "|".join([path, "said", *filters]) + " }}"
+
+
+def _templates() -> Iterator[Path]:
+    for folder in _folders():
+        yield from sorted(folder.rglob("*.html"))
 
 
 def _folders() -> list[Path]:

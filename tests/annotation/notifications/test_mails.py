@@ -144,7 +144,8 @@ def test_an_address_counts_after_its_link_was_opened_by_the_same_person(
     team, ada, bob, client, mail_on
 ):
     client.force_login(bob)
-    form = {"address": "bob@example.org", "language": "fr", "events": [ROUND_READY.name]}
+    client.post(reverse("language"), {"language": "fr"})
+    form = {"address": "bob@example.org", "events": [ROUND_READY.name]}
     client.post(reverse("change-mail"), form)
     assert not MailChoice.objects.get(user=bob).is_confirmed
     send_all()
