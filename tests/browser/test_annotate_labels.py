@@ -170,18 +170,47 @@ def test_the_finder_arms_a_label_for_the_mouse(make_queue, open_page):
     expect(page.locator(".prefix[aria-expanded=true]")).to_contain_text("arrive_time.")
 
 
-def test_what_one_uses_most_is_shown_first(make_queue, open_page):
-    _, page, hands = _start(make_queue, open_page, Given(TOKENS, tasks=["Slots"]), **WIDE)
-    used = page.locator(".used [data-label]")
+def test_what_one_uses_most_is_shown_first_and_stays_where_it_is_during_a_visit(
+    make_queue, open_page
+):
+    _, page, hands = _start(make_queue, open_page, Given(TOKENS), **WIDE)
+    used = page.locator(".task-open:not([hidden]) .used [data-label]")
+    names = "nodes => nodes.map((node) => node.dataset.label)"
+    before = used.evaluate_all(names)
+    assert "class_type" not in before
+    top = page.locator(".canvas").bounding_box()["y"]
+    hands.press("1")
     hands.go(2)
     hands.press("/")
     page.keyboard.type("class")
     hands.press("Enter", "Enter")
     hands.wait_for_sentence("Fog")
-    expect(used.first).to_have_attribute("data-label", "class_type")
+    assert used.evaluate_all(names) == [*before[:-1], "class_type"]  # the eye finds all others
+    assert page.locator(".canvas").bounding_box()["y"] == top
     page.reload()
     hands.wait_for_sentence("Fog")
     expect(used.first).to_have_attribute("data-label", "class_type")
+
+
+def test_a_slip_of_the_fingers_makes_no_label(make_queue, open_page):
+    tasks = [{"name": "Slots", "kind": "spans", "labels": ["city", "day"], "open": True}]
+    queue = make_queue([Given(TOKENS)], tasks=tasks)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, TOKENS[0])
+    hands.go(4)
+    hands.press("/")
+    page.keyboard.type("citt")
+    hands.press("Enter")
+    expect(page.locator(".chooser")).to_contain_text("No label begins like that.")
+    expect(page.locator(".chip")).to_have_count(0)
+    hands.press("Backspace", "Enter")
+    expect(page.locator(".chip")).to_have_text(["city"])
+    hands.go(2)
+    hands.press("/")
+    page.keyboard.type("mode")
+    hands.press("ArrowDown", "Enter")  # meant
+    found = submitted(page, queue, lambda: hands.press("Control+Enter"))
+    assert found == {"Slots": [[2, 3, "mode"], [4, 5, "city"]]}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -255,14 +255,25 @@ def test_every_typed_part_begins_a_part_of_the_name_in_order(modules):
       const { matchNames } = await import("/annotation/annotate/model/labels.js");
       return matchNames(labels, typed);
     }"""
-    labels = ["acl", "nmod:poss", "nmod", "obl", "depart_time.end_time", "arrive_time.time"]
+    labels = [
+        "acl",
+        "ACL",
+        "nmod:poss",
+        "nmod",
+        "obl",
+        "depart_time.end_time",
+        "arrive_time.time",
+        "end_time",
+    ]
     for typed, wanted in {
         "nm": ["nmod:poss", "nmod"],
         "nmod": ["nmod", "nmod:poss"],  # a whole name comes first
         "po": ["nmod:poss"],
         "de ti": ["depart_time.end_time"],
+        "end time": ["end_time", "depart_time.end_time"],  # whatever stands between its parts
+        "ACL": ["ACL", "acl"],  # as it is written
         "ti ti": ["depart_time.end_time", "arrive_time.time"],
-        "end": ["depart_time.end_time"],
+        "end": ["depart_time.end_time", "end_time"],
         "ime": [],
         "": labels,
     }.items():

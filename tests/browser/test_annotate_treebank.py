@@ -33,6 +33,20 @@ def test_lemmas_are_typed_into_the_words_by_keyboard(make_queue, open_page):
     assert found == {"Lemma": ["dog", "bark", "."]}
 
 
+def test_a_lemma_is_taken_as_it_is_written(make_queue, open_page):
+    queue = make_queue([Given(["Rex", "met", "Ada"])], tasks=[LEMMA])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Rex")
+    expect(page.locator(".labels-here button")).to_have_text(["rex", "Rex"])
+    hands.press("Space")
+    page.keyboard.type("Rex")
+    hands.press("Enter", "Enter")
+    expect(page.locator("#submit")).to_contain_text("Lemma ‘Ada’")  # inside a sentence
+    hands.press("Enter")
+    found = submitted(page, queue, lambda: hands.press("Enter"))
+    assert found == {"Lemma": ["Rex", "met", "Ada"]}
+
+
 def test_a_suggested_lemma_is_checked_accepted_and_mended_by_mouse(make_queue, open_page):
     texts = ["dog", "barke", "."]
     guess = suggestion(texts, 0.8, [{"value": text, "confidence": 0.8} for text in texts])
@@ -73,11 +87,20 @@ def test_features_are_set_attribute_by_attribute(make_queue, open_page):
     assert found == {"Feats": ["Case=Nom|Number=Plur", "Tense=Past", "_"]}
 
 
-def test_a_touch_opens_the_field_and_takes_what_is_offered(make_queue, open_page):
-    queue = make_queue([Given(TOKENS)], tasks=[LEMMA])
-    page = open_page(queue.annotator, viewport={"width": 390, "height": 800}, has_touch=True)
-    start(page, queue, "Dogs")
-    for text in ("dogs", "barked", "."):
-        page.get_by_role("button", name="Write…").tap()
-        page.locator(".chooser").get_by_role("option", name=text, exact=True).tap()
-    expect(page.locator(".chip")).to_have_text(["dogs", "barked", "."])
+def test_features_that_a_word_had_before_take_one_key_or_click(make_queue, open_page):
+    again = Given(["Dogs", "bark", "."])
+    queue = make_queue([Given(TOKENS), again], tasks=[FEATS])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+    for name in ("Case=Nom", "Number=Plur"):
+        page.get_by_role("button", name=name, exact=True).click()
+    hands.press("_")
+    submitted(page, queue, lambda: hands.press("Enter"))
+    expect(page.locator(".word[data-word='1']")).to_have_text("bark")
+    expect(page.locator("#submit")).to_contain_text("Features ‘Nom Plur’")
+    hands.press("Enter")
+    page.locator(".labels-here").get_by_text("no features").click()
+    hands.press("Enter")  # the full stop had none before
+    expect(page.locator(".chip")).to_have_text(["Nom Plur", "–", "–"])
+    submitted(page, queue, lambda: hands.press("Enter"))
+    assert queue.answers(1) == {"Feats": ["Case=Nom|Number=Plur", "_", "_"]}

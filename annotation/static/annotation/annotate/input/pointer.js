@@ -191,7 +191,7 @@ export function sentenceGestures({ editor, view }) {
 
     wordHold(word) {
       if (!isReady() || isOutOfReach(word)) return;
-      if (active().drag === "link") {
+      if (active().drag === "link" || active().isText) {
         put({ cursor: word, anchor: null, selected: null });
         run(askLabel(editor.state));
         return;

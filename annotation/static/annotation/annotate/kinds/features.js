@@ -4,10 +4,12 @@ import { register } from "./index.js";
 import { openIn, tags } from "./tags.js";
 import { refuse } from "../model/editor.js";
 import { withValue } from "../model/document.js";
-import { askedWords, documentOf, rangeOf, selectedIn } from "../model/state.js";
+import { labelledBefore } from "../model/labels.js";
+import { askedWords, documentOf, rangeOf, selectedIn, taskOf } from "../model/state.js";
 import { t, tn } from "../words.js";
 
 const NONE = "_";
+const MOST_HERE = 3; // texts of features that are offered as buttons
 
 register({
   ...tags,
@@ -32,6 +34,10 @@ register({
   },
 
   apply,
+  options: (state, task) => [...new Set([...before(state, task), ...task.labels.map(({ name }) => name)])],
+  here: (state, task) => [...new Set([...before(state, task).slice(0, MOST_HERE), NONE])],
+  hereText: (name) => (name === NONE ? t("no features") : name),
+  offer,
   holds: (_, label, state) => isHeld(state, label),
   keys: () => [],
   usesLabel: () => true,
@@ -39,7 +45,7 @@ register({
   commands: [
     ...tags.commands,
     { id: "noFeatures", key: "-", words: t("no features on this word"), run: setNone, isLocal: true },
-    { id: "noneElsewhere", key: "_", words: t("no features on all open words"), run: noneElsewhere, isLocal: true },
+    { id: "noneElsewhere", key: "_", words: t("no features on all open words"), run: noneElsewhere, isLocal: true, button: t("None on the rest") },
   ],
 
   draw: ({ at, value }) => ({ at, label: short(value), colour: null }),
@@ -70,6 +76,23 @@ function apply(state, task, label) {
   };
 }
 
+/** All features together that the word under the cursor had in earlier answers, the most frequent first. */
+function before(state, task) {
+  const { cursor } = state.ui;
+  return [...labelledBefore(state, task, [cursor, cursor + 1]).keys()];
+}
+
+/** Enter gives an open word the features that it had most often before. */
+function offer(state) {
+  const { task: name, cursor, selected, anchor } = state.ui;
+  const isOpen = openIn(documentOf(state).values[name] ?? [], askedWords(state, name)).includes(cursor);
+  if (!isOpen || selected !== null || anchor !== null) return null;
+  if ((state.context.suggested[name] ?? []).some(({ at }) => at === cursor)) return null;
+  const [value] = before(state, taskOf(state, name));
+  if (value === undefined) return null;
+  return { words: t("Features ‘{text}’", { text: short(value) }), run: () => tags.apply(state, name, value) };
+}
+
 function setNone(state) {
   return tags.apply(state, state.ui.task, NONE);
 }
@@ -89,7 +112,7 @@ function noneElsewhere(state) {
 /** Whether the word under the cursor has a feature. */
 function isHeld(state, label) {
   const value = documentOf(state).values[state.ui.task]?.[state.ui.cursor];
-  return typeof value === "string" && split(value).includes(label);
+  return typeof value === "string" && (value === label || split(value).includes(label));
 }
 
 function split(value) {

@@ -31,6 +31,7 @@
 // Commands: (state, ...) => outcome, see commands/labels.js
 //   apply(state, task, label)          what a label does here
 //   options(state, task)               names that the type-ahead offers
+//   here(state, task)                  names that buttons offer for the word under the cursor, hereText(name) their words
 //   usesLabel(state)                   whether a click on a label means this very place
 //   paints                             whether an armed label is used by every drag over words
 //   choose(state, question, label)     a label asked for by type-ahead
@@ -38,7 +39,8 @@
 //                                      a mode of its own, if it has one, and what Enter does in it
 //   resize(state, item, edge, by), clickWord(state, word), clickItem(state, item),
 //   link(state, from, to)              null where the kind has nothing to say; drag: "words", "link"
-//   commands        [{id, key, words, run, isLocal}]: keys of its own, local ones only while open
+//   commands        [{id, key, words, run, isLocal, button}]: keys of its own, local ones only while
+//                   open; with the words of a button, one stands beside the labels
 //   keys(label)     keys that a label may get by itself, the best first
 //   takesDigits     whether digits mean its labels also while another task is open
 //   usesDigits      whether digits mean something else while it is open
@@ -71,6 +73,8 @@ const KINDS = new Map(); // name -> kind
 const DEFAULTS = {
   isText: false,
   options: (_, task) => task.labels.map(({ name }) => name),
+  here: null,
+  hereText: (name) => name,
   changes: {},
   commands: [],
   tools: [],

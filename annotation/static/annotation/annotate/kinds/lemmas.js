@@ -1,11 +1,13 @@
 // Lemmas: a text that people write for every word. An answer is a list of texts; null while a word
 // has none. What a word may get is the model's, what it had before, and the word itself.
 import { register } from "./index.js";
-import { openIn, painting, tags } from "./tags.js";
+import { openIn, painting, tagEqual, tags } from "./tags.js";
 import { refuse } from "../model/editor.js";
 import { labelledBefore, likelyLabels } from "../model/labels.js";
 import { askedWords, documentOf, taskOf } from "../model/state.js";
 import { t } from "../words.js";
+
+const MOST_HERE = 4; // texts that are offered as buttons
 
 register({
   ...tags,
@@ -25,6 +27,8 @@ register({
   },
 
   options,
+  here: (state, task) => options(state, task).slice(0, MOST_HERE),
+  tools: [{ words: t("all equal words"), run: tagEqual }],
   keys: () => [],
   usesLabel: () => true,
   paints: false,
@@ -44,7 +48,9 @@ function options(state, task) {
   const range = [cursor, cursor + 1];
   const likely = [...likelyLabels(state, task, range)].sort(([, a], [, b]) => b - a);
   const before = [...labelledBefore(state, task, range).keys()];
-  return [...new Set([...likely.map(([text]) => text), ...before, word.toLowerCase(), word])];
+  const lower = word.toLowerCase();
+  const written = cursor > 0 ? [word, lower] : [lower, word]; // a capital inside a sentence is a name's
+  return [...new Set([...likely.map(([text]) => text), ...before, ...written])];
 }
 
 /** Enter gives an open word what it had before, or itself in lower case. */

@@ -63,6 +63,7 @@ export const tags = {
   paints: true,
   keys: letterKeys,
   commands: [{ id: "equalTags", key: "=", words: t("tag all equal words"), run: tagEqual, isLocal: true }],
+  tools: [{ words: t("all equal words"), command: "equalTags", run: tagEqual }],
   wordMarks: (state, task) => {
     const asked = askedWords(state, task.name);
     const open = openIn(documentOf(state).values[task.name], asked);
@@ -85,7 +86,7 @@ export function openIn(tags, words) {
 }
 
 /** Give the tag of the word under the cursor, or of the word before it, to all equal words without one. */
-function tagEqual(state) {
+export function tagEqual(state) {
   const { task, cursor } = state.ui;
   const tags = documentOf(state).values[task];
   const at = tags[cursor] === null ? cursor - 1 : cursor;

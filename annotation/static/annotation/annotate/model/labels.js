@@ -8,6 +8,7 @@ export const MOST_IN_LINE = 12; // labels of a task that are all shown, without 
 const MOST_COLOURED = 24; // more labels share the colours of their prefixes
 const NO_PREFIX = t("no prefix");
 const PART = /[^.:=_\s-]+/g; // of a name, and of what is typed
+const BETWEEN = /[.:=_\s-]+/g; // the parts
 
 const grouped = new WeakMap(); // list of labels -> {n, groups, places}
 
@@ -147,10 +148,8 @@ export function matchName(name, typed) {
 
 /** Names that fit what is typed, in their given order but for a name that is typed as a whole. */
 export function matchNames(names, typed) {
-  const whole = typed.trim().toLowerCase();
-  const found = names.filter((name) => matchName(name, typed));
-  return [
-    ...found.filter((name) => name.toLowerCase() === whole),
-    ...found.filter((name) => name.toLowerCase() !== whole),
-  ];
+  const folded = (text) => text.trim().toLowerCase().replaceAll(BETWEEN, " ");
+  const whole = folded(typed);
+  const rank = (name) => (name === typed.trim() ? 0 : folded(name) === whole ? 1 : 2);
+  return names.filter((name) => matchName(name, typed)).sort((a, b) => rank(a) - rank(b));
 }

@@ -87,6 +87,7 @@ export function editingClicks(editor, focusCursor) {
       label: (task, label) => run(clickLabel, task, label),
       arm: (task, label) => run(armLabel, task, label),
       find: (task, options) => find(editor, task, options),
+      act: (command) => run(command),
       acceptAll: (task) => {
         run(navigation.activate, task);
         run(acceptAll);

@@ -18,6 +18,7 @@ import { t } from "../words.js";
 
 const LEAST_ROOM = 240; // pixels under the words; with less it opens above them
 const GAP = 8;
+const NOTHING = -2; // is highlighted
 
 /** Ask for a label and use it where the command wanted it. question: {task, labels, isOpen, first,
  *  typed, ...}; anchorOf(task): an element of the page for labels of the whole sentence. */
@@ -157,14 +158,16 @@ export class Chooser {
     const options = found.map((name) => this.#option(name, typed));
     if (isNew && kindOf(task).isText) {
       options.unshift(optionNode(written, t("Write ‘{text}’", { text: written })));
-    } else if (isNew) options.push(optionNode(written, t("Make ‘{label}’", { label: written })));
-    const none = t("No label begins like that.");
-    if (!options.length) options.push(element("li", { class: "none" }, none));
+    }
+    if (!options.length) options.push(element("li", { class: "none" }, t("No label begins like that.")));
+    const isMade = isNew && !kindOf(task).isText;
+    if (isMade) options.push(makeNode(written));
     this.list.replaceChildren(...options);
     this.words.textContent = words;
     const count = t("{n} of {all}", { n: found.length, all: labels.length });
     setText(this.count, kindOf(task).isText ? "" : count);
-    this.#highlight(0);
+    // A slip of the fingers and Enter make no new label.
+    this.#highlight(isMade && !found.length && labels.length ? NOTHING : 0);
   }
 
   /** All labels: what is known of the words first, then the model's, then those that the same words
@@ -206,7 +209,8 @@ export class Chooser {
 
   #highlight(at) {
     const options = [...this.list.querySelectorAll("[role=option]")];
-    this.at = options.length ? (at + options.length) % options.length : 0;
+    const isAny = options.length && at !== NOTHING;
+    this.at = isAny ? (at + options.length) % options.length : NOTHING;
     options.forEach((option, i) => {
       option.id = `chooser-option-${i}`;
       option.setAttribute("aria-selected", String(i === this.at));
@@ -219,8 +223,8 @@ export class Chooser {
     event.stopPropagation();
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const act = {
-      ArrowDown: () => this.#highlight(this.at + 1),
-      ArrowUp: () => this.#highlight(this.at - 1),
+      ArrowDown: () => this.#highlight(Math.max(-1, this.at) + 1),
+      ArrowUp: () => this.#highlight(Math.max(0, this.at) - 1),
       Escape: () => this.close(),
       Enter: () => this.#pick(),
       Tab: () => this.#pick(),
@@ -267,6 +271,12 @@ function lowestChip(anchor, { bottom }) {
     .filter((chip) => chip.bottom > bottom && chip.top - bottom < 60)
     .map((chip) => chip.bottom);
   return Math.max(bottom, ...edges);
+}
+
+/** The row that makes a label: it is gone to, and not taken by Enter alone. */
+function makeNode(label) {
+  const cap = element("span", { class: "chooser-key" }, keyCap("↓"));
+  return optionNode(label, cap, t("Make ‘{label}’", { label }));
 }
 
 function optionNode(label, ...content) {

@@ -24,7 +24,7 @@ const ROOMS = ["", "no-used", "no-prefixes"]; // what is left out, step by step
 const LENS = "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M10.5 10.5L14 14";
 
 export class TaskList {
-  /** on: {label(task, name), arm(task, name), find(task), acceptAll(task), activate(task)}; usage:
+  /** on: {label(task, name), arm(task, name), find(task), act(command), acceptAll(task), activate(task)}; usage:
    *  Usage; memory: {get(name), set(name, value)}, what stays open from visit to visit. */
   constructor(root, project, on, { usage, memory }) {
     Object.assign(this, { root, project, on, usage, memory });
@@ -184,6 +184,7 @@ class OpenTask {
     const title = element("h2", {}, task.name);
     this.node = element("div", { class: "task-open", "data-task": task.name, "aria-current": true });
     this.node.toggleAttribute("data-long", this.isLong);
+    if (this.kind.here) this.here = element("span", { class: "labels-here", role: "group", "aria-label": t("For this word") });
     if (this.isLong) this.#buildFinder();
     this.node.append(title, ...(this.isLong ? [this.finder] : []), state, this.labels);
   }
@@ -192,6 +193,7 @@ class OpenTask {
   render(state) {
     const { task } = this;
     if (this.ask !== state?.ask || this.n !== task.labels.length) this.#fill(state);
+    this.#fillHere(state);
     showLabels(this.labels, state, task);
     const progress = progressOf(state, task, "progress");
     showProgress(this.words, progress);
@@ -225,8 +227,31 @@ class OpenTask {
     else {
       const more = this.kind.isText ? t("Write…") : t("other…");
       const open = task.is_open || this.kind.isText ? [this.#allButton(more)] : [];
-      this.labels.replaceChildren(...task.labels.map(({ name }) => this.#button(name)), ...open);
+      const buttons = task.labels.map(({ name }) => this.#button(name));
+      this.labels.replaceChildren(...(this.here ? [this.here] : []), ...buttons, ...open, ...this.#commands());
     }
+  }
+
+  /** What the word under the cursor may get, one click away. */
+  #fillHere(state) {
+    if (!this.here) return;
+    const names = isWanted(state, this.task) ? this.kind.here(state, this.task) : [];
+    const key = JSON.stringify(names);
+    if (this.here.dataset.names === key) return;
+    this.here.dataset.names = key;
+    this.here.replaceChildren(...names.map((name) => hereButton(this.task, name)));
+  }
+
+  /** Buttons of what the kind does by keys of its own. */
+  #commands() {
+    return this.kind.commands
+      .filter(({ button }) => button)
+      .map(({ id, button: words, run }) => {
+        const button = element("button", { type: "button", class: "label-button plain" });
+        button.append(words, " ", keyCap(commandCap(this.keys, id)));
+        button.addEventListener("click", () => this.on.act(run));
+        return button;
+      });
   }
 
   #fillRows(state) {
@@ -243,14 +268,24 @@ class OpenTask {
       );
     const buttons = (names) => names.map((name) => this.#button(name));
     this.rows = [
+      ...(this.here ? [row("here", t("This word"), [this.here, ...this.#commands()])] : []),
       ...(first.length ? [row("likely", t("Likely here"), buttons(first))] : []),
-      row("used", t("Most used"), buttons(used.slice(0, MOST_SHOWN - first.length))),
+      row("used", t("Most used"), buttons(this.#inPlace(used.slice(0, MOST_SHOWN - first.length)))),
       ...this.#otherRows(row, used.slice(MOST_SHOWN - first.length)),
       row("all", "", [this.#allButton(t("All {n}", { n: task.labels.length }))]),
     ];
     this.labels.replaceChildren(...this.rows);
     this.found = null;
     this.input.value = "";
+  }
+
+  /** The most used labels, each where it was in the sentence before: a newcomer takes the place of
+   *  one that left, so that the eye finds them and no line breaks elsewhere. */
+  #inPlace(names) {
+    const newcomers = names.filter((name) => !this.inSight?.includes(name));
+    const kept = this.inSight?.map((name) => (names.includes(name) ? name : newcomers.shift())) ?? [];
+    this.inSight = [...kept.filter((name) => name !== undefined), ...newcomers];
+    return this.inSight;
   }
 
   /** The labels that are not in sight yet: by prefix, or in a line where they share none. */
@@ -401,6 +436,12 @@ export function labelButton(task, name, keys) {
     "data-colour": isColoured ? colourOf(task, name) : undefined,
   };
   return element("button", attributes, ...(key ? [keyCap(capText(key))] : []), text);
+}
+
+/** Something that a word may get, as a button: a label, or a whole text. */
+function hereButton(task, name) {
+  const text = element("span", { class: "label-name", dir: "auto" }, kindOf(task).hereText(name));
+  return element("button", { type: "button", class: "label-button plain", title: name, "data-label": name }, text);
 }
 
 /** A label with its meaning, where the task says it. */
