@@ -58,6 +58,7 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=200)
     parser.add_argument("--dev", type=int, default=80)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--epochs", type=int, default=0, help="0: as the recipe has it")
     parser.add_argument("--show", type=int, default=0, help="links of documents to print")
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -69,7 +70,7 @@ def main() -> None:
         taught = _draw(splits["train"], args.train, rng)
         dev = _draw(splits["dev"], args.dev, rng)
         started = time.process_time()
-        config = replace(EngineConfig(), training=TrainingConfig(seed=seed))
+        config = replace(EngineConfig(), training=TrainingConfig(seed=seed, epochs=args.epochs))
         *_, end = train(taught, dev, specs, config, device="cpu")
         assert isinstance(end, End)
         seconds = time.process_time() - started

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.accounts.access import get_project
+from annotation.adjudication.final import spans_of_documents
 from annotation.adjudication.review import history_of, put_back
 from annotation.corpora.corrections import correct_words, cut_sentence, join_next
 from annotation.corpora.selectors import (
@@ -33,6 +34,7 @@ from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import Refused
 from annotation.jobs.services import corpus_jobs_of
 from annotation.models import Corpus, Project, Role, Sentence, Task
+from annotation.projects.documents import inside_of
 from annotation.projects.selectors import drawn_tasks
 from annotation.queue.skips import leave_out, take_back
 from annotation.web.frame import render_in_project
@@ -316,11 +318,15 @@ def _for_drawing(
     project: Project, sentence: Sentence, answers: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
     """Return what the sentence component draws."""
-    words = {"tokens": sentence.tokens, "offsets": sentence.offsets}
+    words = {"tokens": sentence.tokens, "offsets": sentence.offsets, **inside_of(sentence)}
+    below: dict[str, Any] = {}
+    if sentence.is_document:  # links stand on the spans of the sentences, whoever gave them
+        below = spans_of_documents(project, [sentence.pk]).get(sentence.pk, {})
+    answers = {who: {**below, **given} for who, given in answers.items()}
     return {
         "sentence": {**words, "language": project.language},
         "tasks": drawn_tasks(project),
-        "answers": answers or {"nobody": {}},
+        "answers": answers or {"nobody": below},
         "suggestions": suggestions_on(sentence),
     }
 

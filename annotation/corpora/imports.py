@@ -178,6 +178,12 @@ def _label_existing(
         )
         tasks = tasks_by_name(project.pk)
         layers, found = _read(file, stage, tasks.values(), mapping or {}, reading)
+        of_documents = [name for name in layers if tasks[name].is_document and tasks[name].parents]
+        if of_documents:
+            raise Refused(
+                f"Links of whole documents ({', '.join(of_documents)}) come with a new corpus, not "
+                "onto sentences that are there; map the layer to no task, or import the file anew."
+            )
         _fill_report(report, tasks, layers, found)
         report.n_duplicates = 0
         places = _places(project)

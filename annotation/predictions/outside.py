@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.adjudication.final import words_of_documents
 from annotation.bridge import task_specs
 from annotation.corpora.exports import CHUNK
 from annotation.errors import InvalidInput, Problem, Refused, describe, unknown_name
@@ -16,6 +17,7 @@ from annotation.formats.records import Problem as FileProblem
 from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec, match_layers
 from annotation.models import Project, Sentence
 from annotation.queue.suggestions import IMPORT, MODEL, Offer, offer_suggestions
+from mtl_engine.documents import DocumentWords
 from mtl_engine.kinds import TaskSpec
 
 SOURCE = re.compile(r"[\w][\w .:/@+-]{0,59}")
@@ -63,8 +65,16 @@ def put_suggestions(*, project: Project, source: str, rows: Sequence[Mapping[str
     require_source(source)
     tasks = {task.name: task for task in task_specs(project)}
     ids = {row["sentence"] for row in rows}
-    tokens = dict(Sentence.objects.filter(project=project, pk__in=ids).values_list("id", "tokens"))
+    known = Sentence.objects.filter(project=project, pk__in=ids)
+    tokens: dict[int, Sequence[str]] = dict(known.values_list("id", "tokens"))
+    documents = {
+        pk: tokens[pk] for pk in known.filter(is_document=True).values_list("id", flat=True)
+    }
+    tokens |= words_of_documents(documents) if documents else {}
     spans = {(row["sentence"], row["task"]): row["value"] for row in rows}
+    for pk, words in tokens.items():
+        if isinstance(words, DocumentWords):
+            spans |= {(pk, name): value for name, value in words.spans.items()}
     problems = []
     for number, row in enumerate(rows):
         for problem in _problems(row, tasks, tokens, spans):
@@ -83,7 +93,7 @@ def put_suggestions(*, project: Project, source: str, rows: Sequence[Mapping[str
 def _problems(
     row: Mapping[str, Any],
     tasks: Mapping[str, TaskSpec],
-    tokens: Mapping[int, list[str]],
+    tokens: Mapping[int, Sequence[str]],
     values: Mapping[tuple[int, str], Any],
 ) -> list[Problem]:
     task = tasks.get(row["task"])
@@ -160,7 +170,9 @@ def _answers(record: SentenceRecord, tasks: Mapping[str, TaskSpec]) -> dict[str,
         layer_spec(name, one.kind, one.parent, one.second_parent)
         for name, one in record.layers.items()
     ]
-    matched = match_layers(layers, tasks.values())
+    matched = match_layers(
+        layers, [one for one in tasks.values() if not (one.is_document and one.parents)]
+    )
     return {task: record.layers[layer].value for task, layer in matched.items()}
 
 

@@ -6,7 +6,7 @@ import json
 from playwright.sync_api import expect
 
 from annotation.corpora.imports import import_corpus
-from annotation.models import Annotation, Membership, Role, Sentence
+from annotation.models import Annotation, Gold, Membership, Role, Sentence
 from annotation.queue.asks import AskRow, put_asks
 from tests.browser.annotate_fixtures import Queue, start, submitted
 
@@ -91,3 +91,48 @@ def test_links_are_made_between_sentences_by_keyboard_and_mouse(
     submitted(page, queue, lambda: hands.press("Enter"))
     (answer,) = Annotation.objects.filter(task__name="relations")
     assert (answer.sentence_id, answer.value) == (documents[0].pk, links)
+
+
+def test_links_by_finger_and_what_people_link_otherwise_is_decided_on_the_documents_page(
+    person, make_project, open_page, tmp_path
+):
+    owner, project, (ilse, jan), (document, _) = _documents(
+        person, make_project, overlap=2, names=("ilse", "jan")
+    )
+    page = open_page(ilse, has_touch=True, viewport={"width": 390, "height": 800})
+    hands = start(page, Queue(project, ilse), "Ada")
+    chips = page.locator('tandem-sentence .chip[data-item^="entities/"]')
+    chips.nth(2).tap()
+    chips.nth(0).tap()
+    page.get_by_role("option", name="same").click()
+    page.set_viewport_size({"width": 1400, "height": 800})
+    submitted(page, Queue(project, ilse), lambda: hands.press("Escape", "Enter"))
+    first = Annotation.objects.get(task__name="relations")
+    assert first.value == [[11, 12, 0, 2, "same"]]
+    Annotation.objects.create(
+        sentence=document,
+        task=first.task,
+        author=jan,
+        value=[[11, 12, 0, 2, "same"], [16, 17, 11, 12, "same"]],
+        created_at=first.created_at,
+        updated_at=first.updated_at,
+    )
+    page = open_page(owner)
+    page.goto(f"/projects/{project.pk}/adjudicate/")
+    case = page.locator('[data-case="relations"]')
+    drawn = case.locator("tandem-sentence").first
+    expect(drawn.locator(".sentence-number")).to_have_text(["1", "2", "3"])
+    expect(drawn.locator(".chip", has_text="ORG")).to_have_count(2)
+    page.screenshot(path=f"{tmp_path}/adjudicate.png", full_page=True)
+    case.get_by_role("button", name="Edit", exact=True).click()
+    editor = case.locator("[data-editor]")
+    expect(editor.locator(".chip", has_text="PER")).to_have_count(3)
+    page.screenshot(path=f"{tmp_path}/editor.png", full_page=True)
+    page.get_by_role("button", name="Save gold and next").click()
+    expect(page.get_by_role("heading", name="All decided")).to_be_visible()
+    assert Gold.objects.get(task__name="relations").value == first.value
+    page.goto(f"/projects/{project.pk}/sentences/{document.pk}/")
+    gold = page.get_by_label("Answers: gold").locator("tandem-sentence")
+    expect(gold.locator(".sentence-number")).to_have_text(["1", "2", "3"])
+    expect(gold.locator(".chip", has_text="PER")).to_have_count(3)
+    page.screenshot(path=f"{tmp_path}/sentence.png", full_page=True)

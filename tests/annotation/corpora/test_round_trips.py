@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,54 @@ def test_conll2003_comes_back_with_equal_columns(db, file):
 def test_relations_come_back_between_the_same_spans(db, corpus, file):
     before, after = through_the_database(corpus, file, "ie")
     assert read_ie(after) == read_ie(before)
+
+
+@pytest.mark.corpora("scierc")
+def test_coreference_of_scierc_comes_back_as_links_across_sentences(db):
+    lines = (DATA / "scierc" / "dev.jsonl").read_bytes().splitlines()
+    before = b"".join(json.dumps(with_coreference(json.loads(x))).encode() + b"\n" for x in lines)
+    tasks = [*PROJECTS["scierc"][:1], {**PROJECTS["scierc"][1], "document": True, "window": 50}]
+    written, source = before, "ie"
+    for name, format in (("first", "ie"), ("second", "brat"), ("third", "jsonl"), ("last", "ie")):
+        project = create_project(spec={"name": name, "tasks": tasks})
+        suffix = "zip" if source == "brat" else "jsonl"
+        import_corpus(
+            project=project,
+            stream=io.BytesIO(written),
+            file_name=f"f.{suffix}",
+            format=source,
+            labels="gold",
+        )
+        written = b"".join(export_corpus(project=project, format=format, labels="gold"))
+        source = format
+    found, wanted = read_ie(written), read_ie(before)
+    n_across = sum(
+        crosses(row, link) for row in wanted for part in row["relations"] for link in part
+    )
+    assert n_across > 100
+    for one, other in zip(found, wanted, strict=True):
+        assert {**one, "clusters": None} == {**other, "clusters": None}
+
+
+def with_coreference(row):
+    """Return a document with links from each mention to the one before it of its cluster."""
+    places = {(s, e) for spans in row["ner"] for s, e, _ in spans}
+    for cluster in row["clusters"]:
+        mentions = sorted(m for m in map(tuple, cluster) if m in places)
+        for first, second in pairwise(mentions):
+            row["relations"][sentence_of(row, second[0])].append([*second, *first, "Same-As"])
+    return row
+
+
+def sentence_of(row, word):
+    """Return the number of the sentence that a word of a document stands in."""
+    ends = accumulate(map(len, row["sentences"]))
+    return next(number for number, end in enumerate(ends) if word < end)
+
+
+def crosses(row, link):
+    """Return whether a link joins two sentences."""
+    return sentence_of(row, link[0]) != sentence_of(row, link[2])
 
 
 def read_atis(raw):

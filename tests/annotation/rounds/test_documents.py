@@ -54,3 +54,62 @@ def test_a_round_learns_and_asks_of_documents_as_of_sentences(people, work):
         assert ask.tasks == (["topic"] if ask.sentence.is_document else ["tone"])
     for task, is_document in Suggestion.objects.values_list("task__name", "sentence__is_document"):
         assert is_document == (task == "topic")
+
+
+LINKED = [
+    {"name": "names", "kind": "spans", "labels": ["PER", "ORG"]},
+    {
+        "name": "links",
+        "kind": "relations",
+        "parent": "names",
+        "labels": ["same", "of"],
+        "document": True,
+        "window": 2,
+    },
+]
+
+
+def _take_papers(project, name, n_documents, *, with_links, n_spans=3):
+    """Import documents of three sentences, of which the first so many have spans."""
+    lines = []
+    for d in range(n_documents):
+        texts = [f"Ada{d} runs Acme .", f"She{d} founded it .", f"Nothing{d} else ."]
+        spans = [[[0, 1, "PER"], [2, 3, "ORG"]], [[0, 1, "PER"]], []]
+        for i, text in enumerate(texts):
+            labels = {"names": spans[i]} if i < n_spans else {}
+            if with_links and i == 0:
+                labels["links"] = [[0, 1, 2, 3, "of"], [4, 5, 0, 1, "same"]]
+            row = {"document": f"{name}{d}", "text": text, "labels": labels}
+            lines.append(json.dumps({**row, "parents": {"links": "names"}}) + "\n")
+    import_corpus(
+        project=project,
+        stream=io.BytesIO("".join(lines).encode()),
+        file_name=f"{name}.jsonl",
+        format="jsonl",
+        labels="gold",
+    )
+
+
+def test_a_round_learns_links_across_sentences_and_asks_documents_whose_spans_are_known(
+    people, work
+):
+    project = create_project(spec={"name": "Papers", "tasks": LINKED}, owner=people[0])
+    _take_papers(project, "old", 24, with_links=True)
+    _take_papers(project, "open", 8, with_links=False)
+    _take_papers(project, "half", 4, with_links=False, n_spans=1)
+    changes = {**TINY, "epochs": 20, "amount": 20, "learning_rate": 1e-2}
+    round = launch_round(project=project, changes=changes, created_by=None)
+    work()
+    round.refresh_from_db()
+    assert round.state == "labelling", round.stages
+    assert set(round.stages["training"]["tasks"]) == {"names", "links"}
+    assert round.stages["training"]["scores"]["links"]["n"] == 5
+    asked = {
+        ask.sentence.document
+        for ask in Ask.objects.filter(queue__round=round, sentence__is_document=True)
+    }
+    assert asked
+    assert all(name.startswith("open") for name in asked)
+    for suggestion in Suggestion.objects.filter(task__name="links"):
+        for link in suggestion.value:
+            assert {tuple(link[:2]), tuple(link[2:4])} <= {(0, 1), (2, 3), (4, 5)}
