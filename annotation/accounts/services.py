@@ -73,17 +73,13 @@ def accept_invitation(*, token: str, user: Any, now: datetime) -> Membership:
     return membership
 
 
-@transaction.atomic
 def join_with_new_account(*, token: str, username: str, password: str, now: datetime) -> Membership:
-    """Make an account and a membership by a link, and use the link up."""
-    user_model = get_user_model()
-    problems = []
-    user = user_model(username=username)
-    try:
-        user.full_clean(exclude=["password"])
-    except ValidationError as error:
-        for path, messages in error.message_dict.items():
-            problems += [Problem(path, message) for message in messages]
+    """Make an account and a membership by a link, and use the link up.
+
+    The password is hashed before the transaction: on SQLite nobody can write meanwhile.
+    """
+    user = get_user_model()(username=username)
+    problems = _problems_of(user)
     try:
         validate_password(password, user)
     except ValidationError as error:
@@ -91,8 +87,22 @@ def join_with_new_account(*, token: str, username: str, password: str, now: date
     if problems:
         raise InvalidInput(problems)
     user.set_password(password)
-    user.save()
-    return accept_invitation(token=token, user=user, now=now)
+    with transaction.atomic():
+        if problems := _problems_of(user):  # somebody took the name in between
+            raise InvalidInput(problems)
+        user.save()
+        return accept_invitation(token=token, user=user, now=now)
+
+
+def _problems_of(user: Any) -> list[Problem]:
+    """Return what is wrong with a new account apart from its password."""
+    try:
+        user.full_clean(exclude=["password"])
+    except ValidationError as error:
+        return [
+            Problem(path, words) for path, found in error.message_dict.items() for words in found
+        ]
+    return []
 
 
 def revoke_invitation(*, invitation: Invitation, actor: Any = None) -> None:
@@ -140,21 +150,21 @@ def remove_member(*, membership: Membership, actor: Any = None) -> None:
     membership.delete()
 
 
-@transaction.atomic
 def set_password(*, user: Any, password: str) -> None:
     """Give a person a new password, if it is not easy to guess.
 
     Whatever could act for the person before ends: tokens, sign-in links, and other sessions, which
-    are bound to the password.
+    are bound to the password. It is hashed before the transaction, so that nobody waits to write.
     """
     try:
         validate_password(password, user)
     except ValidationError as error:
         raise InvalidInput([Problem("password", words) for words in error.messages]) from error
     user.set_password(password)
-    user.save(update_fields=["password"])
-    end_credentials(user=user)
-    record("account.password_changed", project=None, actor=user)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        end_credentials(user=user)
+        record("account.password_changed", project=None, actor=user)
 
 
 def end_credentials(*, user: Any) -> None:

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.hashers import get_hasher
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.utils import timezone
 
 from annotation.accounts.access import (
@@ -22,6 +24,7 @@ from annotation.accounts.services import (
     may_try_password,
     remove_member,
     revoke_invitation,
+    set_password,
     use_sign_in_link,
 )
 from annotation.errors import Conflict, InvalidInput
@@ -82,6 +85,24 @@ def test_a_newcomer_joins_with_an_account_of_their_own(project, ada):
     )
     assert joined.user.check_password("vase-lantern-42")
     assert joined.role == Role.ANNOTATOR
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_to_write_while_a_password_is_hashed(project, ada, monkeypatch):
+    token, locked = invited(project, ada), []
+    hasher = type(get_hasher())
+    hashed = hasher.encode
+
+    def encode(self, *args, **kwargs):
+        locked.append(connection.in_atomic_block)
+        return hashed(self, *args, **kwargs)
+
+    monkeypatch.setattr(hasher, "encode", encode)
+    joined = join_with_new_account(
+        token=token, username="carol", password="vase-lantern-42", now=NOW
+    )
+    set_password(user=joined.user, password="lantern-vase-43")
+    assert locked == [False, False]
 
 
 def test_a_used_link_makes_no_account(project, ada, bob, django_user_model):
