@@ -217,7 +217,7 @@ def _ask_more_or_fewer_people(project: Project) -> None:
     asks = Ask.objects.filter(queue=queue, is_check=False)
     asks.update(overlap=Greatest(Value(project.overlap), F("n_answers") + F("n_leases")))
     asks.filter(n_answers__gte=F("overlap")).update(is_open=False)
-    wanting = asks.filter(sentence__left_out="", n_answers__lt=F("overlap"))
+    wanting = asks.filter(sentence__left_out="", n_answers__lt=F("overlap")).exclude(tasks=[])
     asks.filter(pk__in=wanting.values("pk")).update(is_open=True)
     own = Progress.objects.filter(queue=queue)
     own.update(first_rank=1, n_closed=0)  # what was closed may be open, and the other way round

@@ -114,7 +114,7 @@ def open_again(asks: QuerySet[Ask]) -> int:
         is_check=False,
         sentence__left_out="",
         overlap__gt=F("n_answers") + F("n_leases"),
-    )
+    ).exclude(tasks=[])  # all that it asked for is hidden or gone
     first = dict(wanting.values_list("queue_id").annotate(rank=Min("rank")))
     n_opened = Ask.objects.filter(pk__in=wanting.values("pk")).update(is_open=True)
     for queue, rank in first.items():

@@ -25,9 +25,11 @@ from annotation.projects.labels import (
     undo_change,
     update_label,
 )
+from annotation.projects.services import update_project
 from annotation.projects.tasks import delete_task, hide_task, rename_task, renames_since
-from annotation.queue.asks import ask_everything
+from annotation.queue.asks import AskRow, ask_everything, put_asks
 from annotation.queue.leases import claim_next, save_draft
+from annotation.queue.skips import leave_out, take_back
 from annotation.queue.submissions import Work, submit
 from mtl_engine.kinds import KINDS
 
@@ -195,6 +197,18 @@ def test_a_hidden_task_is_no_longer_asked(project, sentence, ada):
     assert "topic" not in Ask.objects.get().tasks
     with pytest.raises(Conflict, match="Hide the tasks that link entities first"):
         hide_task(task=project.tasks.get(name="entities"), is_hidden=True, actor=ada)
+
+
+def test_an_ask_whose_only_task_is_gone_is_not_opened_by_wanting_more_answers(
+    project, sentence, ada
+):
+    put_asks(project=project, round=None, rows=[AskRow(sentence.pk, ["topic"])])
+    delete_task(task=project.tasks.get(name="topic"), actor=ada)
+    update_project(project=project, changes={"overlap": 2})
+    leave_out(sentence=sentence, reason="odd", actor=ada)
+    take_back(sentence=sentence, actor=ada)
+    ask = Ask.objects.get()
+    assert (ask.tasks, ask.is_open) == ([], False)
 
 
 def test_a_task_with_answers_is_deleted_only_if_that_is_said(project, answered, ada):
