@@ -62,6 +62,7 @@ from annotation.notifications.outbox import (
     is_mail_on,
     mail_choice,
     mail_invitation,
+    stuck_invitations,
 )
 from annotation.web.errors import show_refusal
 from annotation.web.frame import Link, absolute_url, render_in_project
@@ -270,15 +271,14 @@ def members(request: HttpRequest, project_id: int) -> HttpResponse:
         )
         link = Link("The invitation is ready", absolute_url(request, "invitation", invited.token))
         address = form.cleaned_data.get("address")
-        if address:
-            _mail_link(request, project, invited, address, link.address)
-        return _page(request, project, InvitationForm(), link)
+        is_mailed = bool(address) and _mail_link(request, project, invited, address, link.address)
+        return _page(request, project, InvitationForm(), link, is_mailed=is_mailed)
     return _page(request, project, form)
 
 
 def _mail_link(
     request: HttpRequest, project: Project, invited: Invited, address: str, link: str
-) -> None:
+) -> bool:
     """Send the link of an invitation, and say whether that goes."""
     try:
         mail_invitation(
@@ -290,9 +290,11 @@ def _mail_link(
             link=link,
             now=timezone.now(),
         )
-        messages.success(request, f"The link is on its way to {address}.")
     except Refused as refusal:
         messages.error(request, str(refusal))
+        return False
+    messages.success(request, f"The link is on its way to {address}.")
+    return True
 
 
 @login_required
@@ -351,13 +353,20 @@ def withdraw(request: HttpRequest, project_id: int, invitation_id: int) -> HttpR
 
 
 def _page(
-    request: HttpRequest, project: Project, form: InvitationForm, link: Link | None = None
+    request: HttpRequest,
+    project: Project,
+    form: InvitationForm,
+    link: Link | None = None,
+    *,
+    is_mailed: bool = False,
 ) -> HttpResponse:
     context = {
         "form": form,
         "link": link,
+        "is_mailed": is_mailed,
         "members": members_of(project),
         "invitations": open_invitations(project, now=timezone.now()),
+        "stuck_mails": stuck_invitations(project)[:10],
         "roles": Role.choices,
         "part": "members",
     }

@@ -255,7 +255,10 @@ def _overall(
         return _score(_mean_of_pairs(name, pairs, weights))
     columns = [_columns(kind, sentence) for sentence in shared]
     if name == "fleiss":
-        return _score(Fleiss.of(columns, len(people)).values(weights))
+        fleiss = Fleiss.of(columns, len(people))
+        if 2 * fleiss.units.sum() < sum(map(len, columns)):
+            return Score(None)  # of the few that everybody answered it would tell nothing
+        return _score(fleiss.values(weights))
     alpha = Alpha.of(columns, kind.distance if kind.has_distance else None)
     return _score(alpha.values(weights))
 

@@ -228,7 +228,7 @@ def _whose(project: Project, sentence: Sentence, answers: Mapping[str, Any]) -> 
     agreed = sorted(
         {p for case in cases for p, value in case.answers.items() if value == answers[case.task]}
     )
-    return f" So had {', '.join(agreed)} answered." if agreed else ""
+    return f" That is what {' and '.join(agreed)} had answered." if agreed else ""
 
 
 def for_drawing(

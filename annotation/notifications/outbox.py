@@ -1,15 +1,17 @@
 """What is to be told, written in the transaction in which it happens; a worker sends it."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import translation
+from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
@@ -93,10 +95,11 @@ def mail_invitation(
     facts = {
         "person": invited_by.get_username(),
         "role": role,
-        "until": f"{until:%Y-%m-%d %H:%M} UTC",
         "link": link,
     }
     language = translation.get_language() or "en"
+    with translation.override(language):
+        facts["until"] = f"{date_format(until.astimezone(UTC), 'j F Y, H:i')} UTC"
     made = _delivery(
         project,
         INVITED,
@@ -106,6 +109,12 @@ def mail_invitation(
     )
     made.save()
     return made
+
+
+def stuck_invitations(project: Project) -> QuerySet[Delivery]:
+    """Return the mails with invitations that have not gone out when they were tried."""
+    mails = Delivery.objects.filter(project=project, event=INVITED.name, n_tries__gt=0)
+    return mails.exclude(state=Delivery.State.DELIVERED).exclude(message="").order_by("-id")
 
 
 def mail_choice(user: Any) -> MailChoice:

@@ -18,6 +18,7 @@ from annotation.jobs.insights import known_insight, stored_result
 from annotation.jobs.services import alive_workers, waits_for
 from annotation.models import Job, Project, Role, Round
 from annotation.projects.selectors import project_card
+from annotation.queue.pages import render_markdown
 from annotation.rounds.dashboard import budget, dashboard, people
 from annotation.rounds.forms import RoundForm, as_command, initial_of
 from annotation.rounds.outlook import (
@@ -375,6 +376,7 @@ def overview(request: HttpRequest, project_id: int) -> HttpResponse:
     context = {
         "card": card,
         "facts": facts,
+        "guidelines": render_markdown(project.guidelines),
         "corpora": project.corpora.order_by("id"),
         "steps": next_steps(project, facts),
         "reached": targets_reached(project),

@@ -41,7 +41,8 @@ class ByChance:
     """What a budget buys before there is a model."""
 
     n_sentences: int
-    seconds_each: float
+    seconds_each: float  # of all its answers
+    most: int  # sentences that there are
 
 
 def by_chance(project: Project, minutes: float, *, n_answers: int) -> ByChance | None:
@@ -59,8 +60,8 @@ def by_chance(project: Project, minutes: float, *, n_answers: int) -> ByChance |
     items = [KINDS[kind].items_to_mark(n_tokens, np.ones(1)) for _, kind in tasks]
     costs = prior_model(dict(tasks)).predict(n_tokens, np.stack(items, axis=1))
     seconds = _measured_pace(project) or float(costs.read[0] + costs.label[0].sum())
-    n = int(minutes * 60 / (seconds * max(1, n_answers)))
-    return ByChance(min(n, length["n"]), seconds)
+    seconds *= max(1, n_answers)
+    return ByChance(min(int(minutes * 60 / seconds), length["n"]), seconds, length["n"])
 
 
 def _measured_pace(project: Project) -> float | None:

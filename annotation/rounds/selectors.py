@@ -181,7 +181,8 @@ class RoundPlan:
     n_pool: int = 0
     n_scored: int = 0  # of a large pool a sample
     n_test: int = 0
-    n_to_freeze: int = 0  # sentences that this round sets aside for testing, as they are labelled
+    n_to_freeze: int = 0  # sentences that this round sets aside for testing
+    n_frozen_labelled: int = 0  # those of them with an answer to some task
     has_worker: bool = False
     running: Round | None = None
     problems: list[str] = field(default_factory=list)
@@ -211,6 +212,9 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
         n_scored=min(n_pool, settings.pool_sample or n_pool),
         n_test=n_frozen,
         n_to_freeze=len(frozen),
+        n_frozen_labelled=len({i for _, i in _answered(project)}.intersection(frozen))
+        if frozen
+        else 0,
         has_worker=alive_workers(timezone.now(), TRAINING).exists(),
         running=project.rounds.filter(state__in=Round.RUNNING).first(),
     )

@@ -47,6 +47,11 @@ def _plan(page, project):
 def test_an_owner_plans_a_round_follows_it_and_reads_its_charts(open_page, project, work, tmp_path):
     ada = project.memberships.get().user
     page = open_page(ada)
+    page.goto(f"/projects/{project.pk}/rounds/plan/")
+    page.get_by_role("spinbutton", name="Budget").fill("1")
+    expect(page.locator(".says")).to_contain_text("1 minute buy")
+    page.get_by_role("spinbutton", name="Budget").fill("9000")
+    expect(page.locator("[data-n-sentences]")).to_have_text("140 sentences")  # all there are
     _plan(page, project)
     page.get_by_role("button", name="Start round 1").click()
     expect(page.get_by_text("Waiting for a free worker.")).to_be_visible()

@@ -69,14 +69,14 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
     if late:
         words.append(
             f"The deadline {day(found['deadline'])} will probably be missed: "
-            f"{percent(found['chance'])} "
-            f"likely at {duration(found['weekly_hours'])} a week."
+            f"the chance to meet it is {percent(found['chance'])} "
+            f"at {duration(found['weekly_hours'])} a week."
         )
     short = found["chance_in_minutes"] is not None and found["chance_in_minutes"] < OPEN_END
     if short:
         words.append(
-            f"The minutes will probably not do: {max(0, found['minutes_left']):,} are left, "
-            f"{percent(found['chance_in_minutes'])} likely enough."
+            f"The minutes will probably not do: {max(0, found['minutes_left']):,} are left, and "
+            f"the chance that they are enough is {percent(found['chance_in_minutes'])}."
         )
     if words and (help_words := _what_helps(found)):
         words.append(help_words)
@@ -110,6 +110,8 @@ def summary(found: Mapping[str, Any]) -> str:
             else "Too early to say: a first model has to be tested."
         )
     words = f"{duration(found['hours']['middle'])} of work ({span(found['hours'])})"
+    if found["hours"]["middle"] is None and found["hours"]["low"] is not None:
+        words = f"at least {duration(found['hours']['low'])} of work, how much more is open"
     if found["done_on"] and found["done_on"]["middle"]:
         words += f", done on {day(found['done_on']['middle'])}"
     if found["chance"] is not None:

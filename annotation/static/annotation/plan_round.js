@@ -44,12 +44,15 @@ function showBudget() {
   if (unit !== "minutes" || !(minutes > 0)) return;
   const n = document.querySelector("[data-n-sentences]");
   const sizes = Object.keys(budgets).map(Number);
-  if (n?.dataset.seconds) showCount(n, (minutes * 60) / Number(n.dataset.seconds));
+  const spent = document.querySelector("[data-minutes]");
+  if (spent) spent.textContent = tn("{n} minute", "{n} minutes", minutes);
+  if (n?.dataset.seconds) {
+    showCount(n, Math.min((minutes * 60) / Number(n.dataset.seconds), Number(n.dataset.most)));
+  }
   if (!sizes.length || !n) return;
   const nearest = sizes.reduce((a, b) => (Math.abs(b - minutes) < Math.abs(a - minutes) ? b : a));
   const bought = budgets[String(nearest)];
   showCount(n, (bought.n_sentences * minutes) / nearest);
-  document.querySelector("[data-minutes]").textContent = tn("{n} minute", "{n} minutes", minutes);
   const nTest = document.querySelector("[data-n-test]");
   const tests = Math.round((bought.n_test * minutes) / nearest);
   nTest.textContent = String(tests);

@@ -64,7 +64,7 @@ def test_names_are_told_only_after_the_decision(table, client):
     assert not any(name in page for name in ("bea", "cem", "dot"))
     posted = {"sentence": first, "answers": json.dumps({"topic": "travel"})}
     page = client.post(table.address, posted, follow=True).content.decode()
-    assert "So had bea, cem answered." in page
+    assert "That is what bea and cem had answered." in page
     decided = client.get(f"{table.address}?show=decided").content.decode()
     assert "cleo" in decided
     assert "bea" in decided

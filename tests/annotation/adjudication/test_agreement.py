@@ -26,6 +26,14 @@ def test_fleiss_kappa_by_hand():
     assert report.scores["fleiss"].value == pytest.approx((observed - expected) / (1 - expected))
 
 
+def test_fleiss_kappa_is_not_told_where_few_answered_everything():
+    answers = [{"ann": "a", "ben": "a"}, {"ann": "b", "ben": "a"}, {"ben": "b", "cy": "b"}]
+    answers.append({"ann": "a", "ben": "b", "cy": "c"})
+    report = measure_agreement("classes", answers, [5] * len(answers))
+    assert report.scores["fleiss"].value is None
+    assert report.scores["alpha"].value is not None
+
+
 PUBLISHED = [
     ["1", "2", "3", "3", "2", "1", "4", "1", "2", None, None, None],
     ["1", "2", "3", "3", "2", "2", "4", "1", "2", "5", None, "3"],

@@ -1,7 +1,7 @@
 """Mails: to whom, when, in which language, and what they never say."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core import mail
@@ -14,7 +14,7 @@ from annotation.jobs import worker
 from annotation.jobs.worker import JobWorker
 from annotation.models import Delivery, Flag, Job, MailChoice, Sentence
 from annotation.notifications.events import EVENTS, FLAG_ANSWERED, FOOT, ROUND_READY
-from annotation.notifications.outbox import choose_mail, confirm_address, notify
+from annotation.notifications.outbox import choose_mail, confirm_address, mail_invitation, notify
 from annotation.notifications.transport import MOST_TRIES, WAITS, deliver
 from annotation.web.languages import LOCALE, read_po
 from config.environment import mail as read_mail
@@ -119,6 +119,36 @@ def test_an_invitation_is_mailed_and_its_link_is_kept_only_until_then(team, ada,
     assert path in mail.outbox[0].body
     assert mail.outbox[0].subject == "You are invited to Harbour"
     assert Delivery.objects.get().payload == {}
+
+
+def test_an_invitation_that_the_mail_server_refuses_is_told_where_it_was_made(
+    team, ada, client, mail_on, settings
+):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # nobody listens there
+    client.force_login(ada)
+    page = reverse("members", args=[team.pk])
+    form = {"role": "annotator", "days": 7, "note": "zoe", "address": "zoe@example.org"}
+    shown = client.post(page, form).content.decode()
+    assert "Pass it on yourself" not in shown
+    assert "has not gone out" not in shown
+    send_all()
+    shown = client.get(page).content.decode()
+    assert "The mail to zoe@example.org has not gone out:" in shown
+    assert "It is tried again." in shown
+
+
+def test_the_mail_of_an_invitation_says_its_day_in_words(team, ada, mail_on):
+    mail_invitation(
+        project=team,
+        address="zoe@example.org",
+        invited_by=ada,
+        role="annotator",
+        until=datetime(2027, 3, 4, 20, 30, tzinfo=UTC),
+        link="https://tandem.example.org/x",
+        now=NOW(),
+    )
+    assert "once, until 4 March 2027, 20:30 UTC:" in Delivery.objects.get().payload["text"]
 
 
 def test_an_invitation_by_rest_names_its_address_or_says_that_no_mail_is_sent(

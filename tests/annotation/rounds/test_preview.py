@@ -4,6 +4,7 @@ import pytest
 
 from annotation.jobs.insights import stored_result
 from annotation.models import Gold, Round, Sentence
+from annotation.rounds.preview import by_chance
 from annotation.rounds.services import launch_round, set_default_settings
 from tests.annotation.rounds.conftest import TINY, import_demo
 
@@ -23,6 +24,15 @@ def test_before_a_model_the_plan_says_what_chance_buys(project, people, client):
     assert "What would be asked" not in page
 
 
+def test_what_chance_buys_counts_every_answer_that_a_sentence_wants(project, people):
+    import_demo(project, n=60, labelled=False)
+    one, two = (by_chance(project, 5, n_answers=n) for n in (1, 2))
+    assert two.seconds_each == pytest.approx(2 * one.seconds_each)
+    assert two.n_sentences == int(300 / two.seconds_each)
+    assert two.most == 60
+    assert by_chance(project, 9000, n_answers=2).n_sentences == 60
+
+
 def test_the_first_plan_counts_what_is_set_aside_for_testing_apart(project, people, client, work):
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=40, labelled=False, first=60)
@@ -37,6 +47,18 @@ def test_the_first_plan_counts_what_is_set_aside_for_testing_apart(project, peop
     facts = found.stages["training"]
     assert (facts["n_test"], facts["n_labelled"]) == (20, {"Slots": 40, "Intent": 40})
     assert found.stages["scoring"]["n_pool"] == 40
+
+
+def test_the_plan_says_how_many_of_the_test_sentences_are_labelled(project, people, client):
+    import_demo(project, n=60, labelled=True)
+    Gold.objects.filter(task__name="Intent").delete()  # no sentence has gold for every task
+    project.sentences.update(document="too long")
+    short = list(project.sentences.order_by("id").values_list("pk", flat=True)[:25])
+    project.sentences.filter(pk__in=short).update(document="short")
+    Gold.objects.filter(sentence__in=short[:5]).delete()
+    set_default_settings(project=project, values={**TINY, "test_size": 30})
+    page = _plan(client, project, people)
+    assert "set aside to test it: <b>25 sentences</b>, <b>20</b> of them labelled" in page
 
 
 def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, client, work, now):

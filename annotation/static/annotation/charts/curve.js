@@ -68,7 +68,8 @@ function drawSeries(svg, points, x, y, kind) {
   }
   if (kind === "chosen") {
     const last = points[points.length - 1];
-    svg.append(element("text", { x: x(last.n) + 6, y: y(last.score) + 18, class: "value" }, asShare(last.score)));
+    const beside = y(last.score) + (y(last.score) + 22 > BOTTOM ? -8 : 18); // never on the axis
+    svg.append(element("text", { x: x(last.n) + 6, y: beside, class: "value" }, asShare(last.score)));
   }
 }
 
