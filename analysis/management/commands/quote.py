@@ -8,7 +8,7 @@ from analysis.errors import AnalysisError
 from analysis.insights import quote, what_ifs
 from analysis.insights.quote.estimate import Wish, quoted
 from analysis.insights.quote.facts import facts_of
-from analysis.insights.quote.kept import judged_quotes, keep_quote
+from analysis.insights.quote.kept import judged_quotes, keep_quote, make_plan
 from analysis.insights.quote.words import as_text, change_words, duration, span
 from annotation.errors import Refused
 from annotation.jobs.insights import InsightKind, inputs_hash, keep_insight
@@ -31,6 +31,9 @@ class Command(BaseCommand):
             "--train-what-ifs", type=int, default=0, metavar="MINUTES", help="before quoting (0)"
         )
         parser.add_argument("--keep", action="store_true", help="to be judged later")
+        parser.add_argument(
+            "--plan", action="store_true", help="make it the project's targets, deadline and hours"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -51,11 +54,16 @@ class Command(BaseCommand):
             found = quoted(project, facts, wish, today=timezone.localdate())
             if options["keep"]:
                 keep_quote(project=project, found=found, created_by=None, now=timezone.now())
+            changes: list[str] = []
+            if options["plan"]:
+                changes = make_plan(project=project, found=found, wish=wish, actor=None)
         except (AnalysisError, EngineError, Refused) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(as_text(found))
         for one in found["what_ifs"]:
             self.stdout.write(f"  --if {one['name']}: {one['words']}, {change_words(one)}")
+        for words in changes:
+            self.stdout.write(f"planned: {words}")
         for row in judged_quotes(project):
             needed = "" if row["needed"] is None else f", needed {duration(row['needed'])}"
             self.stdout.write(

@@ -4,9 +4,17 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.jobs.insights import (
+    NoSettings,
+    inputs_hash,
+    keep_insight,
+    known_insight,
+    stored_result,
+)
 from annotation.management import RefusingCommand
 from annotation.models import Project, Round
 from annotation.projects.selectors import find_project, find_user
+from annotation.rounds.preview import PREVIEW, compute
 from annotation.rounds.selectors import find_round
 from annotation.rounds.services import launch_round
 from annotation.rounds.settings import RoundSettings, shown_settings
@@ -29,11 +37,21 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--repeat", type=int, metavar="ROUND", help="begin with the settings of this round"
         )
+        parser.add_argument(
+            "--preview", action="store_true", help="say what the defaults would buy, launch nothing"
+        )
         parser.add_argument("--as", dest="user", help="who launches it")
         parser.add_argument("--wait", action="store_true", help="return when its queue is open")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = find_project(options["project"])
+        if options["preview"]:
+            if options["set"] or options["repeat"] is not None:
+                raise CommandError(
+                    "--preview is of the project's defaults, without other settings."
+                )
+            self._preview(project)
+            return
         user = find_user(options["user"]) if options["user"] else None
         changes = self._changes(project, options["repeat"], options["set"])
         new = launch_round(project=project, changes=changes, created_by=user)
@@ -50,6 +68,26 @@ class Command(RefusingCommand):
             raise CommandError(str(error)) from error
         repeated = shown_settings(find_round(project, repeat)) if repeat is not None else {}
         return {**repeated, **chosen}
+
+    def _preview(self, project: Project) -> None:
+        """Print what each budget buys, and what the usual one asks first."""
+        PREVIEW.check(project)
+        if not known_insight(project, PREVIEW.name).is_current:
+            inputs = inputs_hash(PREVIEW, project, {})
+            result = compute(project, NoSettings(), lambda stage, done, total: None)
+            keep_insight(project=project, kind=PREVIEW, settings={}, inputs=inputs, result=result)
+        found = stored_result(project, PREVIEW.name)
+        if not found:
+            raise CommandError("The tasks changed since the last round: the next one tells more.")
+        for minutes, bought in found["budgets"].items():
+            self.stdout.write(f"{minutes} minutes: {bought['n_sentences']} sentences")
+            for row in bought.get("market", ()):
+                self.stdout.write(
+                    f"  {row['title']}: {row['n']} of {row['n_offered']}, {row['minutes']} min, "
+                    f"{row['points_per_hour']} points an hour"
+                )
+        for one in found["examples"]:
+            self.stdout.write(f"{one['rank']:>3}  {one['text']}  | {one['why']}")
 
     def _wait(self, launched: Round) -> None:
         shown = ""

@@ -216,6 +216,18 @@ def test_the_command_prints_the_quote_and_refuses_a_wrong_target(measured):
         call_command("quote", str(measured.pk), "--target", "Slots")
 
 
+def test_the_command_sets_targets_deadline_and_hours(measured):
+    wish = ["--target", "Slots=.7", "--deadline", "2027-04-11", "--weekly-hours", "6"]
+    out = io.StringIO()
+    call_command("quote", str(measured.pk), *wish, "--plan", stdout=out)
+    assert "planned: Slots: .70" in out.getvalue()
+    measured.refresh_from_db()
+    assert (measured.deadline, measured.weekly_hours) == ("2027-04-11", 6)
+    assert measured.tasks.get(name="Slots").target_score == 0.7
+    with pytest.raises(CommandError, match="Nothing differs from the plan"):
+        call_command("quote", str(measured.pk), *wish, "--plan")
+
+
 def test_a_project_without_a_model_or_targets_says_so(project, people):
     call_command("quote", str(project.pk), stdout=(out := io.StringIO()))
     assert "No task has a target" in out.getvalue()
@@ -269,7 +281,8 @@ def test_a_label_is_turned_into_another_and_confusions_are_counted():
 
 def test_numbers_are_written_as_people_read_them():
     assert [share(v) for v in (0.85, 0.8, 0.861)] == [".85", ".80", ".861"]
-    assert [duration(v) for v in (0.5, 1.0, 1.66, 26.2, -2.2)] == [
+    assert [duration(v) for v in (-0.001, 0.5, 1.0, 1.66, 26.2, -2.2)] == [
+        "0 min",
         "30 min",
         "1 h",
         "1 h 40",

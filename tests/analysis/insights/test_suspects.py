@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from analysis.insights.models import Repair
 from analysis.insights.suspects import decide_suspect, open_suspects, repair_counts
@@ -155,5 +155,23 @@ def test_the_command_lists_what_is_stored(labelled):
     _keep(labelled, given=[value], expected=["other"])
     out = io.StringIO()
     call_command("suspects", labelled.name, "--stored", stdout=out)
-    assert "0.80  Intent" in out.getvalue()
+    assert "0  0.80  Intent" in out.getvalue()
     assert "1 answers to look at." in out.getvalue()
+
+
+def test_a_curator_decides_by_command_and_nobody_else(labelled, people):
+    value = _gold(labelled.sentences.order_by("id").first()).value
+    other = _other(labelled, value)
+    sentence = _keep(labelled, given=[value], expected=[other])
+    with pytest.raises(CommandError, match="say which curator"):
+        call_command("suspects", labelled.name, "--repair", "0")
+    with pytest.raises(CommandError, match="needs the role curator"):
+        call_command("suspects", labelled.name, "--repair", "0", "--as", "ben")
+    with pytest.raises(CommandError, match="No such suspect"):
+        call_command("suspects", labelled.name, "--keep", "7", "--as", "ann")
+    assert _gold(sentence).value == value
+    out = io.StringIO()
+    call_command("suspects", labelled.name, "--repair", "0", "--as", "ann", stdout=out)
+    assert _gold(sentence).value == other
+    assert "0 answers to look at." in out.getvalue()
+    assert "1 repaired" in out.getvalue()

@@ -1,7 +1,10 @@
 """One market for minutes: who gets which kind of ask, and what a round buys."""
 
+import io
+
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
 
 from annotation.errors import InvalidInput
 from annotation.jobs.insights import INSIGHTS, keep_insight
@@ -186,6 +189,16 @@ def test_a_round_buys_a_repair_with_its_minutes_and_says_how_they_are_split(
     assert "Repairs of suspected errors" in page
     told = client.get(f"/api/projects/{project.pk}/rounds/1/").json()
     assert told["stages"]["selecting"]["market"][-1]["purpose"] == "repair"
+    project.round_defaults = changes
+    project.save()
+    call_command("start_round", str(project.pk), "--preview", stdout=(out := io.StringIO()))
+    assert "6 minutes: " in out.getvalue()
+    assert "New labels: " in out.getvalue()
+    plan = client.get(f"/api/projects/{project.pk}/preview/").json()["preview"]
+    assert plan["budgets"]["6"]["market"][0]["purpose"] == "label"
+    with pytest.raises(CommandError, match="of the project's defaults"):
+        call_command("start_round", str(project.pk), "--preview", "--set", "amount=3")
+    assert project.rounds.count() == 1
     desk = Desk(project)
     other = next(
         name for name in project.tasks.get(name="Intent").labels.values_list("name", flat=True)
