@@ -10,6 +10,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,22 @@ from analysis.errors import AnalysisError
 Floats = NDArray[np.float64]
 N_DRAWS = 4000
 LEVEL = 0.9
-MODEL_NOISE = 0.015  # trainings of the same data differ by so much
-N_LOOKS = 3  # scores measured near a target; the first that meets it counts, so the best of them
 FARTHEST = 100.0  # times the sentences so far: beyond that nothing is foretold
 DEFAULT_RATE = (0.45, 0.6)  # median, and spread of its logarithm, without earlier curves
 DEFAULT_FLOOR = (0.05, 0.07)  # share of the error now that stays, and its spread
-OWN_CURVES = 2.0  # curves' worth of the default prior
 NARROWEST = 0.35  # spread of the logarithm of the rate, however equal earlier curves were
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What is not measured but chosen, on curves of real corpora (benchmarks/results/quotes.md)."""
+
+    noise: float = 0.02  # trainings of the same data differ by so much
+    looks: int = 5  # scores measured near a target; the first that meets it counts: the best
+    own_curves: float = 4.0  # curves' worth of the default prior
+
+
+DOUBT = Doubt()
 
 
 @dataclass(frozen=True)
@@ -62,14 +72,17 @@ class Interval:
     high: float
 
 
-def learn_prior(curves: Sequence[Curve]) -> Prior:
-    """Return the rates and floors of earlier curves, shrunk to the default by two curves' worth."""
+def learn_prior(curves: Sequence[Curve], *, doubt: Doubt = DOUBT) -> Prior:
+    """Return the rates and floors of earlier curves, shrunk to the default by some curves' worth.
+
+    A few curves tell little of the rate of another one.
+    """
     fitted = [found for curve in curves if (found := _fitted(curve)) is not None]
     if not fitted:
         return Prior()
     rates, floors = (np.array(values) for values in zip(*fitted, strict=True))
     n = len(fitted)
-    share = n / (n + OWN_CURVES)
+    share = n / (n + doubt.own_curves)
     logs = np.log(rates)
     middle = share * float(np.median(logs)) + (1 - share) * math.log(DEFAULT_RATE[0])
     spread = math.sqrt(share * float(np.var(logs)) + (1 - share) * DEFAULT_RATE[1] ** 2)
@@ -106,11 +119,13 @@ class Draws:
         return np.where(times > FARTHEST, np.inf, (times - 1) * self.now)
 
 
-def draw_courses(curve: Curve, prior: Prior, *, seed: int = 0, n: int = N_DRAWS) -> Draws:
+def draw_courses(
+    curve: Curve, prior: Prior, *, seed: int = 0, n: int = N_DRAWS, doubt: Doubt = DOUBT
+) -> Draws:
     """Return courses of the error from the prior, weighted by the points so far."""
     rng = np.random.default_rng(seed)
     sizes, scores = np.array(curve.n), np.array(curve.scores)
-    noise = np.sqrt(np.array(curve.spreads) ** 2 + MODEL_NOISE**2)
+    noise = np.sqrt(np.array(curve.spreads) ** 2 + doubt.noise**2)
     now = float(sizes[-1])
     error = np.clip(1 - rng.normal(scores[-1], noise[-1], n), 1e-3, 1.0)
     rate = np.exp(rng.normal(math.log(prior.rate[0]), prior.rate[1], n))
@@ -123,7 +138,7 @@ def draw_courses(curve: Curve, prior: Prior, *, seed: int = 0, n: int = N_DRAWS)
         width = spread * (1 + 0.5 * math.log(now / size))
         log_weight -= 0.5 * ((score - expected) / width) ** 2
     weight = np.exp(log_weight - log_weight.max())
-    measured = rng.normal(0.0, noise[-1], (n, N_LOOKS)).max(axis=1)
+    measured = rng.normal(0.0, noise[-1], (n, doubt.looks)).max(axis=1)
     return Draws(now, error, rate, floor, weight / weight.sum(), measured)
 
 
@@ -193,6 +208,7 @@ class Together:
     sentences: Floats  # (d,) that are read
 
 
+@lru_cache(maxsize=256)
 def _fitted(curve: Curve) -> tuple[float, float] | None:
     """Return the rate and the floor's share of the last error that fit a curve best."""
     if len(curve.n) < 4 or curve.scores[-1] <= curve.scores[0]:

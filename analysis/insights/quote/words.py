@@ -26,7 +26,8 @@ def duration(hours: float | None) -> str:
     """Return hours as people read them: 45 min, 1 h 40, 26 h."""
     if hours is None:
         return "more than can be told"
-    sign, minutes = ("−" if hours < 0 else ""), abs(hours) * 60
+    minutes = abs(hours) * 60
+    sign = "−" if hours < 0 and round(minutes) else ""
     if minutes < 59.5:
         return f"{sign}{minutes:.0f} min"
     if minutes < 9.75 * 60:
@@ -84,10 +85,17 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
 
 
 def _what_helps(found: Mapping[str, Any]) -> str:
+    """Return what saves hours in most courses and costs some in none.
+
+    Where a target may be met by the next score already, nothing saves hours for certain.
+    """
     helping = [
         one
         for one in found["what_ifs"]
-        if one["is_shown"] and not one["days"] and (one["hours"]["middle"] or 0) < 0
+        if not one["days"]
+        and (one["hours"]["middle"] or 0) < 0
+        and one["hours"]["high"] is not None
+        and one["hours"]["high"] <= 0
     ]
     best = sorted(helping, key=lambda one: one["hours"]["middle"])[:2]
     parts = [f"{one['words']} ({duration(one['hours']['middle'])})" for one in best]
