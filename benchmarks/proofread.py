@@ -257,7 +257,7 @@ def _other_head(items: Sequence[Any], number: int, rng: np.random.Generator) -> 
 
 def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
     """Return the report."""
-    newest = {(r["corpus"], r["seed"], r["method"], r["task"]): r for r in rows}
+    newest = {(r["corpus"], r["seed"], r["method"], r["task"]): r for r in rows if "model" not in r}
     lines = [
         "# Layers that proofread each other: planted errors",
         "",
@@ -300,7 +300,43 @@ def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
         )
     seconds = {(r["corpus"], r["seed"], r["method"]): r["cpu_s"] for r in newest.values()}
     lines += ["", f"{sum(seconds.values()):.0f} CPU seconds in all."]
+    lines += _before([row for row in rows if "model" in row])
     return "\n".join(lines) + "\n"
+
+
+def _before(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the table of the fixed weights that came before the learned detector."""
+    if not rows:
+        return []
+    lines = [
+        "",
+        "## Before errors were planted to learn from",
+        "",
+        "The same task, other seeds: confident learning in the joint model with contradictions "
+        "between layers, at fixed weights. Corpora that are only here were not measured with the "
+        "detector of today.",
+        "",
+        "| corpus (seeds) | layer | single-task | fixed weights | times single-task "
+        "| found: single-task | found: fixed weights |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for corpus, task in dict.fromkeys((r["corpus"], r["task"]) for r in rows):
+        own = [r for r in rows if (r["corpus"], r["task"]) == (corpus, task)]
+
+        def mean(model: str, method: str, key: str, own: Any = own) -> float:
+            values = [r[key] for r in own if (r["model"], r["method"]) == (model, method)]
+            return float(np.mean(values))
+
+        single, layers = (
+            mean("ST", "likelihood", "precision"),
+            mean("SMT", "layers", "precision"),
+        )
+        lines.append(
+            f"| {corpus} ({len({r['seed'] for r in own})}) | {task} | {single:.2f} | {layers:.2f} "
+            f"| {layers / max(single, 1e-9):.1f} | {mean('ST', 'likelihood', 'found'):.0%} "
+            f"| {mean('SMT', 'layers', 'found'):.0%} |"
+        )
+    return lines
 
 
 if __name__ == "__main__":
