@@ -120,6 +120,43 @@ def test_the_document_opens_beside_the_sentence_in_its_own_direction(make_queue,
     expect(drawer).to_be_hidden()
 
 
+GUIDE = """A **place** one can go to.
+
+| words | label |
+|---|---|
+| *Brask* Quay | PLACE |
+
+- <b onclick="x()">no markup</b>
+"""
+
+
+def test_guidelines_meanings_of_labels_and_how_equal_words_were_labelled_are_at_hand(
+    make_queue, open_page
+):
+    labels = [{"name": "VESSEL"}, {"name": "PLACE", "description": "A harbour, quay or town."}]
+    tasks = [{"name": "Entities", "kind": "spans", "labels": labels, "guidelines": GUIDE}]
+    queue = make_queue([Given(["Brask", "waits"]), Given(["To", "Brask"])], tasks=tasks)
+    page = open_page(queue.annotator, viewport={"width": 1400, "height": 900})
+    hands = start(page, queue, "Brask")
+    place = hands.label("Entities", "PLACE")
+    expect(place).to_have_attribute("title", "PLACE: A harbour, quay or town.")
+    hands.press("g")
+    guide = page.locator("#guidelines")
+    expect(guide.locator("strong")).to_have_text("place")
+    expect(guide.locator("td em")).to_have_text("Brask")
+    expect(guide.get_by_text('<b onclick="x()">no markup</b>')).to_be_visible()  # text is text
+    expect(guide.locator("dd")).to_have_text("A harbour, quay or town.")
+    assert severe_violations(page) == []
+    hands.go(0)
+    hands.press(hands.key_of("Entities", "PLACE"), "Enter")
+    hands.wait_for_sentence("To")
+    hands.go(1)
+    before = page.locator("#detail .similar li")
+    expect(before).to_have_text("PLACE 1×")
+    before.get_by_role("button").click()
+    expect(hands.chip("PLACE")).to_have_attribute("aria-label", "Brask, PLACE")
+
+
 def test_a_task_is_left_for_later_and_comes_back_last(make_queue, open_page):
     queue, page, hands = _work(make_queue, open_page, n=2)
     hands.press("1", "F4")

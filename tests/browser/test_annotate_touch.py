@@ -125,6 +125,8 @@ def _spans(page: Any, hands: Hands, finger: Finger) -> None:
     finger.tap(hands.word(4))
     finger.tap(hands.label("Entities", "PLACE"))
     finger.tap(hands.chip("PLACE"))
+    box = page.get_by_role("button", name="Delete").bounding_box()
+    assert box["x"] + box["width"] <= page.viewport_size["width"]  # in sight without scrolling
     finger.press("Delete")
     expect(page.locator(".chip")).to_have_count(1)
     finger.press("Undo")
@@ -362,6 +364,8 @@ def test_every_kind_is_answered_by_finger_alone(make_queue, open_page, window):
     page = open_page(queue.annotator, **window)
     hands = start(page, queue, "Aurelia")
     finger = Finger(page)
+    top = page.locator(".brand").bounding_box(), page.locator("#open-history").bounding_box()
+    assert top[0]["y"] + top[0]["height"] > top[1]["y"]  # one line, however narrow
     bottom = hands.word(len(TOKENS) - 1).bounding_box()
     assert bottom["y"] + bottom["height"] < window["viewport"]["height"]  # words above the fold
 

@@ -78,7 +78,9 @@ export class Detail {
       button(words, () => on.tool(run, item), cap ?? (command && commandCap(keys, command))),
     );
     const box = element("div", { class: "pair-of-buttons" }, ...tools);
-    box.append(button(t("Delete"), on.remove, "⌫"));
+    const remove = button(t("Delete"), on.remove, "⌫");
+    remove.classList.add("first-if-narrow"); // further buttons may be out of sight
+    box.append(remove);
     return [hint, box];
   }
 }
