@@ -11,6 +11,7 @@ from mtl_engine.active_learning.train import learnable_tasks, task_groups, with_
 from mtl_engine.batching import by_length
 from mtl_engine.config import EngineConfig
 from mtl_engine.devices import AUTO
+from mtl_engine.documents import DocumentWords
 from mtl_engine.encoders.pack import collate
 from mtl_engine.errors import EngineError
 from mtl_engine.examples import only_tasks, read_examples
@@ -109,7 +110,7 @@ def judge_answers(
                 continue
             rows = [int(batch[place]) for place in places]
             own = {name: states[name].select(places) for name in model.with_parents([task.name])}
-            parents = [task.spans_among(examples[row].labels) for row in rows]
+            parents = [task.spans_among(_below(task, examples[row])) for row in rows]
             judged = model.head(task.name).judge_items(
                 model.scores_of(own)[task.name],
                 [_learned(task, examples[row]) for row in rows],
@@ -120,6 +121,12 @@ def judge_answers(
                 tokens = examples[row].tokens
                 found += [Judged(row, task.name, _in_words(task, i, tokens)) for i in items]
     return found
+
+
+def _below(task: TaskSpec, example: Example) -> Mapping[str, Answer]:
+    """Return the answers that links stand on: a document's are known of its sentences."""
+    words = example.tokens
+    return words.spans if task.is_document and isinstance(words, DocumentWords) else example.labels
 
 
 def _learned(task: TaskSpec, example: Example) -> Answer:

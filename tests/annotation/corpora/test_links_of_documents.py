@@ -212,3 +212,21 @@ def test_links_follow_corrected_words_and_deleted_sentences(project, django_user
     gold.refresh_from_db()
     assert _document().tokens == [*second.tokens, *third.tokens]
     assert gold.value == [[0, 1, 2, 3, "works_for"]]
+
+
+def test_the_window_is_edited_on_the_tasks_page(client, django_user_model):
+    owner = django_user_model.objects.create_user("olga")
+    project = create_project(spec={"name": "Papers", "tasks": TASKS}, owner=owner)
+    task = project.tasks.get(name="relations")
+    client.force_login(owner)
+    assert b"links span 2 sentences" in client.get(f"/projects/{project.pk}/tasks/").content
+    page = client.get(f"/projects/{project.pk}/tasks/{task.pk}/")
+    assert page.context["form"]["window"].value() == 2
+    form = {f: page.context["form"][f].value() or "" for f in page.context["form"].fields}
+    rows = page.context["formset"]
+    form |= {f"form-{i}-{f}": r[f].value() for i, r in enumerate(rows) for f in r.fields}
+    form |= {"form-TOTAL_FORMS": len(rows.forms), "form-INITIAL_FORMS": len(rows.forms)}
+    assert client.post(page.request["PATH_INFO"], {**form, "window": 0}).status_code == 400
+    assert client.post(page.request["PATH_INFO"], {**form, "window": 5}).status_code == 302
+    task.refresh_from_db()
+    assert task.window == 5
