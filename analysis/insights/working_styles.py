@@ -196,13 +196,15 @@ def _way(style: Mapping[str, Any]) -> Way:
 def _ways(found: Mapping[str, Any]) -> list[tuple[Way, str]]:
     """Return each style's way and a title that no other style has."""
     ways = [_way(style) for style in found["styles"]]
-    times = Counter(way.title for way in ways)
-    titles = [
-        f"{way.title}, in about {style['mean_length']:.0f} steps"
-        if times[way.title] > 1
-        else way.title
-        for way, style in zip(ways, found["styles"], strict=True)
-    ]
+    titles = [way.title for way in ways]
+    for words in ("in about {mean_length:.0f} steps", "{mean_seconds:.0f} s"):
+        times = Counter(titles)
+        titles = [
+            f"{title}, {words.format(**{'mean_seconds': 0.0, **style})}"
+            if times[title] > 1
+            else title
+            for title, style in zip(titles, found["styles"], strict=True)
+        ]
     return list(zip(ways, titles, strict=True))
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Prefetch, Q, Sum, prefetch_related_objects
 from django.db.models.functions import Left
 
 from annotation.jobs.insights import stored_result
@@ -49,9 +49,17 @@ def dashboard(project: Project) -> dict[str, Any]:
     }
 
 
+def read_rounds_once(project: Project) -> None:
+    """Read the rounds of a project for a page that asks for them again and again, changing none."""
+    rows = Round.objects.defer("manifest", "files").order_by("number")
+    prefetch_related_objects([project], Prefetch("rounds", queryset=rows, to_attr="rounds_read"))
+
+
 def trained_rounds(project: Project) -> list[Round]:
     """Return the rounds of a project whose model was tested, in order."""
-    rounds = project.rounds.defer("manifest", "files").order_by("number")
+    rounds = getattr(project, "rounds_read", None)
+    if rounds is None:
+        rounds = project.rounds.defer("manifest", "files").order_by("number")
     return [found for found in rounds if found.stages.get("training", {}).get("scores")]
 
 

@@ -19,7 +19,7 @@ from annotation.jobs.services import alive_workers, waits_for
 from annotation.models import Job, Project, Role, Round
 from annotation.projects.selectors import project_card
 from annotation.queue.pages import render_markdown
-from annotation.rounds.dashboard import budget, dashboard, people
+from annotation.rounds.dashboard import budget, dashboard, people, read_rounds_once
 from annotation.rounds.forms import RoundForm, as_command, initial_of
 from annotation.rounds.outlook import (
     facts_of,
@@ -30,6 +30,7 @@ from annotation.rounds.outlook import (
 )
 from annotation.rounds.preview import (
     OF_LOOKS,
+    bought_for,
     by_chance,
     expected_gains,
     last_model,
@@ -240,7 +241,7 @@ def _plan_page(
     known = known_insight(project, "preview")
     shown = known.stored.result if known.stored and not planned.is_seed else {}
     minutes = values["amount"] if values["unit"] == "minutes" else shown.get("minutes", 60)
-    bought = shown.get("budgets", {}).get(f"{minutes:g}")
+    bought = bought_for(shown.get("budgets", {}), minutes)
     context = {
         "form": form,
         "plan": planned,
@@ -371,6 +372,7 @@ def _sure(calibration: Mapping[str, Any]) -> str:
 def overview(request: HttpRequest, project_id: int) -> HttpResponse:
     """Show what a project has, how far it is, and what to do next."""
     project = get_project(request.user, project_id, at_least=Role.ANNOTATOR)
+    read_rounds_once(project)
     card = project_card(request.user, project)
     facts = facts_of(project, request.user)
     context = {

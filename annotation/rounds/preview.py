@@ -4,7 +4,7 @@ The worker computes it after every round and on request: the last scores without
 since then, chosen anew by the project's settings, for several budgets.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,25 @@ def _measured_pace(project: Project) -> float | None:
         n=Sum("n_done"), seconds=Sum("seconds")
     )
     return float(done["seconds"] / done["n"]) if (done["n"] or 0) >= LEAST_PACED else None
+
+
+def bought_for(budgets: Mapping[str, Any], minutes: float) -> dict[str, Any] | None:
+    """Return what a budget buys: as it was computed, in between by the nearest one's pace."""
+    if not budgets or minutes <= 0:
+        return None
+    nearest = min(budgets, key=lambda one: abs(float(one) - minutes))
+    found, ratio = dict(budgets[nearest]), minutes / float(nearest)
+    if ratio == 1:
+        return found
+    if found["is_all"] and ratio > 1:
+        return found  # more minutes buy no more than all there is
+    for key in ("n_sentences", "n_test"):
+        found[key] = round(found[key] * ratio)
+    found["minutes"] = round(found["minutes"] * ratio, 1)
+    found["is_all"] = False
+    if "market" in found:
+        found["market"] = [{**row, "minutes": row["minutes"] * ratio} for row in found["market"]]
+    return found
 
 
 def last_model(project: Project) -> Round | None:

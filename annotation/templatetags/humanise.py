@@ -96,6 +96,12 @@ def words(text: str) -> list[str]:
 
 
 @register.filter
+def as_words(name: str) -> str:
+    """Return the name of an action as words: member.role_changed -> member: role changed."""
+    return name.replace(".", ": ").replace("_", " ")
+
+
+@register.filter
 def field(form: forms.Form, name: str) -> forms.BoundField:
     """Return a form's field by its name."""
     return form[name]

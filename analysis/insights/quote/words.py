@@ -63,8 +63,8 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
         if row["likely"] is not None and row["likely"] < OPEN_END:
             words.append(
                 f"{row['task']} {share(row['target'])} is not in sight: "
-                f"{percent(row['likely'])} of the courses that its scores "
-                "allow reach it with a hundred times today's answers."
+                f"{percent(row['likely'])} of the curves that fit its scores "
+                "reach it with a hundred times today's answers."
             )
     late = found["chance"] is not None and found["chance"] < OPEN_END
     if late:
@@ -118,8 +118,11 @@ def summary(found: Mapping[str, Any]) -> str:
             else "Too early to say: a first model has to be tested."
         )
     words = f"{duration(found['hours']['middle'])} of work ({span(found['hours'])})"
-    if found["hours"]["middle"] is None and found["hours"]["low"] is not None:
-        words = f"at least {duration(found['hours']['low'])} of work, how much more is open"
+    if found["hours"]["middle"] is None:
+        low = found["hours"]["low"]
+        words = "not in sight with what is known"
+        if low is not None:
+            words = f"at least {duration(low)} of work, how much more is open"
     if found["done_on"] and found["done_on"]["middle"]:
         words += f", done on {day(found['done_on']['middle'])}"
     if found["chance"] is not None:

@@ -48,13 +48,15 @@ function showBudget() {
   if (spent) spent.textContent = tn("{n} minute", "{n} minutes", minutes);
   if (n?.dataset.seconds) {
     showCount(n, Math.min((minutes * 60) / Number(n.dataset.seconds), Number(n.dataset.most)));
+    return;
   }
   if (!sizes.length || !n) return;
   const nearest = sizes.reduce((a, b) => (Math.abs(b - minutes) < Math.abs(a - minutes) ? b : a));
   const bought = budgets[String(nearest)];
-  showCount(n, (bought.n_sentences * minutes) / nearest);
+  const ratio = bought.is_all ? Math.min(1, minutes / nearest) : minutes / nearest;
+  showCount(n, bought.n_sentences * ratio);
   const nTest = document.querySelector("[data-n-test]");
-  const tests = Math.round((bought.n_test * minutes) / nearest);
+  const tests = Math.round(bought.n_test * ratio);
   nTest.textContent = String(tests);
   nTest.parentElement.hidden = !tests;
 }

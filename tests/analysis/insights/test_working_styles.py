@@ -113,6 +113,13 @@ def test_two_styles_of_one_name_are_told_apart_by_their_steps():
     found = {"styles": [{**style, "mean_length": n, "number": i} for i, n in enumerate((3, 9))]}
     titles = [shown["title"] for shown in shown_styles(found)]
     assert titles == ["Marks by hand, in about 3 steps", "Marks by hand, in about 9 steps"]
+    for one, seconds in zip(found["styles"], (20, 43), strict=True):
+        one |= {"mean_length": 9, "mean_seconds": seconds}
+    titles = [shown["title"] for shown in shown_styles(found)]
+    assert titles == [
+        "Marks by hand, in about 9 steps, 20 s",
+        "Marks by hand, in about 9 steps, 43 s",
+    ]
 
 
 def test_the_page_computes_nothing(client, desk, monkeypatch):

@@ -1,10 +1,14 @@
 """What is to be done next follows the state of the project."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from annotation.models import Project, Role, Round
 from annotation.queue.asks import AskRow, ask_everything, put_asks
 from annotation.rounds.outlook import facts_of, next_steps, round_sums, standing
+from annotation.rounds.settings import RoundSettings
 from tests.annotation.queue.conftest import NOON, Desk, add_sentences, new_project
 
 
@@ -96,3 +100,16 @@ def test_a_paused_project_says_that_nothing_is_handed_out(desk, owner):
 
 def _ask(sentence, **more):
     return AskRow(sentence.pk, ["topic"], **more)
+
+
+def test_the_overview_reads_the_rounds_once_for_all_that_it_says_of_them(desk, owner, client):
+    add_sentences(desk.project, 3)
+    Round.objects.create(
+        project=desk.project, number=1, state="done", config=RoundSettings().to_dict()
+    )
+    client.force_login(owner)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(reverse("overview", args=[desk.project.pk])).status_code == 200
+    table = 'FROM "annotation_round" WHERE "annotation_round"."project_id"'
+    read = [one["sql"] for one in queries if table in one["sql"] and "ASC" in one["sql"]]
+    assert len(read) <= 2  # the other one is the table of rounds

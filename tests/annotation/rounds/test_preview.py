@@ -4,7 +4,7 @@ import pytest
 
 from annotation.jobs.insights import stored_result
 from annotation.models import Gold, Round, Sentence
-from annotation.rounds.preview import by_chance
+from annotation.rounds.preview import bought_for, by_chance
 from annotation.rounds.services import launch_round, set_default_settings
 from tests.annotation.rounds.conftest import TINY, import_demo
 
@@ -31,6 +31,20 @@ def test_what_chance_buys_counts_every_answer_that_a_sentence_wants(project, peo
     assert two.n_sentences == int(300 / two.seconds_each)
     assert two.most == 60
     assert by_chance(project, 9000, n_answers=2).n_sentences == 60
+
+
+def test_a_budget_between_two_that_were_computed_goes_by_the_nearest_ones_pace():
+    budgets = {
+        "30": {"n_sentences": 20, "n_test": 4, "minutes": 30.0, "is_all": False},
+        "60": {"n_sentences": 35, "n_test": 8, "minutes": 55.0, "is_all": True},
+    }
+    assert bought_for(budgets, 30) == budgets["30"]
+    assert bought_for(budgets, 15) == {
+        "n_sentences": 10, "n_test": 2, "minutes": 15.0, "is_all": False,
+    }  # fmt: skip
+    assert bought_for(budgets, 90) == budgets["60"]  # there is no more
+    assert bought_for(budgets, 0) is None
+    assert bought_for({}, 30) is None
 
 
 def test_the_first_plan_counts_what_is_set_aside_for_testing_apart(project, people, client, work):
