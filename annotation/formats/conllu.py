@@ -1,16 +1,17 @@
 """CoNLL-U (universaldependencies.org): ten columns, trees, tags, and spans as ``NER=`` in MISC.
 
-Layers: ``lemma``, ``upos``, ``xpos``, ``feats``, ``tree`` (HEAD, DEPREL), ``ner`` (MISC),
-``intent`` (a comment ``# intent = X``). Tokens are the words; those of a multi-word token have the
-offsets of its surface form. A file comes out byte for byte; an edited answer changes its own fields
-alone. An answer that is missing is written ``_`` (tree, tags) or left away (ner, intent).
+Layers: ``lemma``, ``upos``, ``xpos``, ``feats``, ``tree`` (HEAD, DEPREL), ``deps`` (DEPS, also of
+empty nodes), ``ner`` (MISC), ``intent`` (a comment ``# intent = X``). Tokens are the words; those
+of a multi-word token have the offsets of its surface form. A file comes out byte for byte; an
+edited answer changes its own fields alone. An answer that is missing is written ``_`` (trees, tags)
+or left away (ner, intent).
 
 Several annotators side by side are copies of the sentence, each with ``# annotator = NAME``; state
 the annotator to read one person's copies.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -50,6 +51,7 @@ from annotation.formats.records import (
     layer_spec,
 )
 from annotation.formats.source import Source
+from mtl_engine.kinds.graph import arc_order, node_order
 from mtl_engine.kinds.tree import first_cycle, is_tree
 
 NAME = "conllu"
@@ -58,6 +60,23 @@ _USUAL_COMMENTS: Template = [KEY, TEXT]
 _TAGS_OF_HEAD = re.compile(r"NER=([^|\s]+)|\n\r?\n")
 NER = "NER="
 NO_SPACE = "SpaceAfter=No"
+OtherRows = list[list[Any]]  # [row, line]
+Placed = tuple[tuple[int, int], str]  # words before a row and its rank among such rows, the row
+
+BEHIND_NODES = 1_000_000_000  # the rank of a range among the rows before a word
+COLUMNS = ("lemma", "feats", "misc", "deps", "deps_as_written")  # that may be kept, a cell a word
+
+
+@dataclass(slots=True)
+class Words:
+    """The words' columns, the surface tokens over them, and all other rows with their places."""
+
+    columns: list[list[str]]
+    surface: Sequence[str]  # FORM of the rows that the text is made of
+    surface_misc: Sequence[str]
+    widths: list[int]  # words under each surface token
+    rows: Sequence[int]  # row of each word among the sentence's lines
+    others: OtherRows = field(default_factory=list)
 
 
 def parse(source: Source, options: ReadOptions) -> Iterator[SentenceRecord | Problem]:
@@ -88,7 +107,7 @@ def _sentence(
     if comments.template != _USUAL_COMMENTS:
         kept["comments"] = comments.template
     try:
-        layers = _layers(words.columns, scheme, options.scheme, kept)
+        layers = _layers(words, scheme, options.scheme, kept)
     except BadRow as bad:
         raise BadRow(words.rows[bad.row], str(bad)) from bad
     if INTENT in comments.values:
@@ -107,11 +126,9 @@ def _sentence(
     )
 
 
-def _layers(
-    columns: Sequence[list[str]], scheme: str, stated: str, kept: Extra
-) -> dict[str, Layer]:
+def _layers(words: Words, scheme: str, stated: str, kept: Extra) -> dict[str, Layer]:
     """The answers in the words' columns; all that is no answer goes into ``kept``."""
-    _, _, lemma, upos, xpos, feats, heads, deprels, deps, misc = columns
+    _, _, lemma, upos, xpos, feats, heads, deprels, deps, misc = words.columns
     layers = {}
     tree = _tree(heads, deprels)
     if tree is not None:
@@ -127,10 +144,44 @@ def _layers(
     ner, misc = take_ner(misc)
     if ner is not None:
         layers["ner"] = read_spans("ner", ner, scheme, stated, kept)
-    for name, column in (("deps", deps), ("misc", misc)):
-        if not is_blank(column):
-            kept[name] = "\t".join(column)
+    graph = _graph(deps, words.others)
+    if graph:
+        layers["deps"] = Layer("graph", graph)
+        if deps != _deps_column(graph, len(deps)):
+            kept["deps_as_written"] = "\t".join(deps)
+    if not is_blank(misc):
+        kept["misc"] = "\t".join(misc)
     return layers
+
+
+def _graph(deps: Sequence[str], others: OtherRows) -> list[list[str]]:
+    """The arcs in DEPS of words and of empty nodes; whether they are any is the task's to say."""
+    rows = [] if is_blank(deps) else list(enumerate(deps, 1))
+    nodes = [line.split("\t") for _, line in others]
+    cells = [*((str(number), cell) for number, cell in rows), *((r[ID], r[DEPS]) for r in nodes)]
+    return sorted(([node, *arc] for node, cell in cells for arc in arcs_of(cell)), key=arc_order)
+
+
+def arcs_of(cell: str) -> list[tuple[str, str]]:
+    """The heads and labels in a cell of DEPS."""
+    if cell == "_":
+        return []
+    pairs = (pair.partition(":") for pair in cell.split("|"))
+    return [(head, label) for head, _, label in pairs]
+
+
+def _deps_column(graph: Sequence[Sequence[str]], n: int) -> list[str]:
+    """Column DEPS of n words."""
+    cells = _deps_cells(graph)
+    return [cells.get(number, "_") for number in numbers(n)]
+
+
+def _deps_cells(graph: Sequence[Sequence[str]]) -> dict[str, str]:
+    """The cells of DEPS by the id of their word or empty node."""
+    found: dict[str, list[str]] = {}
+    for node, head, label in graph:
+        found.setdefault(node, []).append(f"{head}:{label}")
+    return {node: "|".join(arcs) for node, arcs in found.items()}
 
 
 def _tree(heads: Sequence[str], deprels: Sequence[str]) -> list[list[int | str]] | None:
@@ -185,6 +236,7 @@ def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
     if tree is not None:
         heads = [str(head) for head, _ in tree]
         deprels = [label for _, label in tree]
+    deps, others = _deps(record, placement, kept)
     rows = join_rows(
         [
             numbers(n),
@@ -195,16 +247,69 @@ def _rows(record: ExportRecord, placement: Placement, options: WriteOptions) -> 
             placement.value(record, "feats") or _kept_column(kept, "feats") or blank,
             heads,
             deprels,
-            kept["deps"].split("\t") if "deps" in kept else blank,
+            deps,
             _misc(record, placement, options),
         ],
         "\t",
         record,
     )
-    others = ranges_of(sentence.offsets, sentence.text) if is_foreign else kept.get("rows", [])
+    if is_foreign:
+        nodes = {cells[ID]: cells[DEPS] for _, line in others for cells in [line.split("\t")]}
+        others = _with_nodes(ranges_of(sentence.offsets, sentence.text), nodes)
     for row, line in others:
         rows.insert(row, line)
     return rows
+
+
+def _deps(record: ExportRecord, placement: Placement, kept: Extra) -> tuple[list[str], OtherRows]:
+    """Column DEPS and the rows of ranges and empty nodes, with the arcs of the answer.
+
+    Cells whose arcs did not change are as they were written.
+    """
+    n = len(record.sentence.tokens)
+    rows: OtherRows = kept.get("rows", [])
+    graph = placement.value(record, "deps")
+    if graph is None and ("deps" in kept or "deps" not in placement.task_of):
+        return _kept_column(kept, "deps") or ["_"] * n, rows  # imported when it was no layer yet
+    if any("|" in arc[2] or "\t" in arc[2] for arc in graph or ()):
+        raise CannotWrite(
+            f"{describe(record)}: a label of {placement.task_of.get('deps', 'deps')!r} has a | or "
+            "a tab in it, which separate the arcs of DEPS; rename it or write jsonl instead"
+        )
+    cells = _deps_cells(graph or [])
+    column = [cells.pop(number, "_") for number in numbers(n)]
+    before = _kept_column(kept, "deps_as_written") or column
+    column = [_as_before(old, new) for old, new in zip(before, column, strict=True)]
+    return column, _with_nodes(rows, cells, is_answered=graph is not None)
+
+
+def _as_before(old: str, new: str) -> str:
+    """A cell of DEPS as it was written, where its arcs are the same."""
+    return old if sorted(arcs_of(old)) == sorted(arcs_of(new)) else new
+
+
+def _with_nodes(
+    rows: OtherRows, cells: Mapping[str, str], *, is_answered: bool = True
+) -> OtherRows:
+    """The other rows, with the arcs of empty nodes: new ones come in, those without arcs go."""
+    placed: list[Placed] = []
+    known = set()
+    for i, (row, line) in enumerate(rows):
+        parts = line.split("\t")
+        known.add(parts[ID])
+        rank = BEHIND_NODES
+        if _EMPTY_NODE.fullmatch(parts[ID]):
+            rank = node_order(parts[ID])[1]
+            arcs = cells.get(parts[ID], "_")
+            if is_answered and arcs == "_" and parts[DEPS] != "_":
+                continue
+            parts[DEPS] = _as_before(parts[DEPS], arcs)
+        placed.append(((row - i, rank), "\t".join(parts)))
+    new = sorted(set(cells) - known, key=node_order)
+    placed += [(node_order(node), "\t".join([node, *"_______", cells[node], "_"])) for node in new]
+    if new:
+        placed.sort(key=lambda row: row[0])
+    return [[before + i, line] for i, ((before, _), line) in enumerate(placed)]
 
 
 def _kept_column(kept: Extra, name: str) -> list[str] | None:
@@ -313,20 +418,7 @@ def tree_fault(heads: Sequence[int]) -> tuple[int, str] | None:
 
 _NUMBERS = list(map(str, range(1, 1_001)))
 _RANGE = re.compile(r"([1-9]\d*)-([1-9]\d*)", re.ASCII)
-OtherRows = list[list[Any]]  # [row, line]
 _EMPTY_NODE = re.compile(r"(\d+)\.([1-9]\d*)", re.ASCII)
-
-
-@dataclass(slots=True)
-class Words:
-    """The words' columns, the surface tokens over them, and all other rows with their places."""
-
-    columns: list[list[str]]
-    surface: Sequence[str]  # FORM of the rows that the text is made of
-    surface_misc: Sequence[str]
-    widths: list[int]  # words under each surface token
-    rows: Sequence[int]  # row of each word among the sentence's lines
-    others: OtherRows = field(default_factory=list)
 
 
 def numbers(n: int) -> list[str]:
@@ -435,16 +527,13 @@ def recut(kept: Extra, numbers: Numbers, n: int) -> Extra:
     Ids in DEPS, ranges and empty nodes follow; what pointed at a word that is gone is left out.
     """
     new: Extra = {key: value for key, value in kept.items() if key in ("comments", "scheme")}
-    for name in ("lemma", "feats", "misc", "deps"):
+    for name in COLUMNS:
         if name in kept:
             cells = _move_cells(kept[name].split("\t"), numbers, n)
-            if name == "deps":
+            if name.startswith("deps"):
                 cells = [_move_ids(cell, numbers) for cell in cells]
             new[name] = "\t".join(cells)
     return _with_rows(new, _moved_rows(kept.get("rows", []), numbers))
-
-
-Placed = tuple[tuple[int, int], str]  # words before a row and its rank among such rows, the row
 
 
 def _with_rows(kept: Extra, rows: Iterable[Placed]) -> Extra:
@@ -500,7 +589,7 @@ def join(first: Extra, second: Extra, n_first: int, n_second: int) -> Extra:
     one = recut(first, range(1, n_first + 1), n)
     other = recut(second, range(n_first + 1, n + 1), n)
     joined: Extra = {**{k: v for k, v in other.items() if k != "comments"}, **one}
-    for name in ("lemma", "feats", "misc", "deps"):
+    for name in COLUMNS:
         if name in one and name in other:
             cells = zip(one[name].split("\t"), other[name].split("\t"), strict=True)
             joined[name] = "\t".join(b if a == "_" else a for a, b in cells)
@@ -543,13 +632,14 @@ FORMAT = Format(
     title="CoNLL-U, Universal Dependencies",
     position=70,
     suffixes=(".conllu",),
-    kinds=frozenset(("tree", "tags", "spans", "classes")),
+    kinds=frozenset(("tree", "tags", "spans", "classes", "graph")),
     layers=(
         layer_spec("tree", "tree"),
         layer_spec("lemma", "tags"),
         layer_spec("upos", "tags"),
         layer_spec("xpos", "tags"),
         layer_spec("feats", "tags"),
+        layer_spec("deps", "graph"),
         layer_spec("ner", "spans"),
         layer_spec("intent", "classes"),
     ),

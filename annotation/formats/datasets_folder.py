@@ -40,6 +40,7 @@ _PLACES = {  # of the entries of a layer, before their label
     "tree": ("head",),
     "relations": ("start", "end", "to_start", "to_end"),
     "attributes": ("start", "end"),
+    "graph": ("dependent", "head"),
 }
 RESERVED = ("id", "document", "text", "tokens", "offsets", "annotator", "sources", "confidences")
 STRING = {"dtype": "string", "_type": "Value"}
@@ -72,6 +73,7 @@ class Column:
         self.is_text = self.kind.brings_classes  # entries are no labels
         self.is_list = self.kind.unit != "sentence"  # of labels, or of entries with one
         self.places = _PLACES.get(task.layer, ())
+        self.place = STRING if task.layer == "graph" else INTEGER  # ids of words, or numbers
         tags = ("O", *(f"{part}-{label}" for label in task.labels for part in "BI"))
         self.tags = Labels(tags) if self.kind.marks_spans and not task.is_nested else None
 
@@ -104,7 +106,7 @@ class Column:
     def features(self) -> dict[str, Any]:
         """The types of the columns, when all rows are written."""
         label = STRING if self.is_text else self.labels.feature
-        entry = {**dict.fromkeys(self.places, INTEGER), "label": label} if self.places else label
+        entry = {**dict.fromkeys(self.places, self.place), "label": label} if self.places else label
         found: dict[str, Any] = {self.layer: [entry] if self.is_list else label}
         if self.tags is not None:
             found[f"{self.layer}_tags"] = [self.tags.feature]

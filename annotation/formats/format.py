@@ -24,7 +24,7 @@ from annotation.formats.records import (
     SentenceRecord,
     Unreadable,
     WriteOptions,
-    has_pieces,
+    hides_kind,
     place,
 )
 from annotation.formats.source import GZIP_MAGIC, Source
@@ -132,7 +132,7 @@ class Format:
         if parents:
             kept["parents"] = parents
         kinds = {name: record.layers[name].kind for name in left}
-        unclear = {name: kind for name, kind in kinds.items() if has_pieces(kind, left[name])}
+        unclear = {name: kind for name, kind in kinds.items() if hides_kind(kind, left[name])}
         if unclear:
             kept["kinds"] = unclear
         return {self.name: kept}

@@ -188,11 +188,14 @@ def kind_of(name: str, value: Any) -> str:
             return "spans"
         if isinstance(value[0], str):
             return "tags"
+        if isinstance(value[0], list) and value[0] and set(map(type, value[0])) == {str}:
+            return "graph"
         if isinstance(value[0], list) and len(value[0]) in _KIND_OF_WIDTH:
             return _KIND_OF_WIDTH[len(value[0])]
     raise BadValue(
         f"{name}: {str(value)[:40]} is no answer: a class is a string, tags are strings, spans "
-        "[start, end, label], trees [head, label], relations [s1, e1, s2, e2, label]"
+        "[start, end, label], trees [head, label], relations [s1, e1, s2, e2, label], graphs "
+        '["dependent", "head", "label"]'
     )
 
 

@@ -60,7 +60,7 @@ from annotation.formats.records import (
     by_sentence,
     classes_cell,
     classes_layer,
-    has_pieces,
+    hides_kind,
     name_for,
 )
 from annotation.formats.source import Source
@@ -294,7 +294,7 @@ def render(
         unclear = {
             name: kind
             for name, kind in {**kept.get("kinds", {}), **kind_by_name}.items()
-            if any(has_pieces(kind, answers.get(name)) for answers in every)
+            if any(hides_kind(kind, answers.get(name)) for answers in every)
         }
         if unclear:
             row["kinds"] = unclear

@@ -23,6 +23,7 @@ ALIASES: tuple[frozenset[str], ...] = (
     frozenset("feats features feature morphology morph ufeats".split()),
     frozenset("lemma lemmas lemmata".split()),
     frozenset("relations relation rel rels re links".split()),
+    frozenset("deps enhanced edeps graph enhanced_dependencies enhanced_deps".split()),
 )
 
 
@@ -380,6 +381,11 @@ def _own_layers(tasks: Sequence[TaskSpec], mapping: Mapping[str, str]) -> list[T
 def has_pieces(kind: str, value: Any) -> bool:
     """Whether an answer has a span in several pieces."""
     return kind == "spans" and any(len(span) > 3 for span in value or ())
+
+
+def hides_kind(kind: str, value: Any) -> bool:
+    """Whether an answer does not tell its kind: in pieces, or a graph without arcs."""
+    return has_pieces(kind, value) or (kind == "graph" and value == [])
 
 
 def name_for(layer: str, annotator: str) -> str:

@@ -263,7 +263,7 @@ class ArcMemory(Memory):
     def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
         """Count every arc under its cues."""
         words = _folded(tokens)
-        arcs = list(self.kind.items(answer))
+        arcs = list(self.kind.items(self.kind.learnable(answer)))
         leaders = {head - 1 for _, head, _ in arcs if head}
         for i, word in enumerate(words):
             for name in (word, f"~{_ending(word)}"):

@@ -199,9 +199,14 @@ class TreeHead(Head):
         ]
         return rows, [target.heads for target in targets]
 
-    def _label_logits(self, scores: TreeScores, heads: Tensor) -> Tensor:  # (W, labels)
+    def _label_logits(
+        self, scores: TreeScores, heads: Tensor, words: Tensor | None = None
+    ) -> Tensor:
+        """Return (A, labels) of the arcs from some words (A,), all by default, to heads (A,)."""
         dependents = scores.label_dependents[scores.is_word]
         sentence = scores.states.sentence_of_word
+        if words is not None:
+            dependents, sentence = dependents[words], sentence[words]
         chosen = scores.label_heads[sentence, heads]
         weights = self.label.flatten(0, 1)  # (labels * (d + 1), d + 1)
         by_label = (chosen @ weights.T).view(len(chosen), len(self.label), -1)

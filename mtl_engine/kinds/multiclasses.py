@@ -1,6 +1,6 @@
 """Several classes: any number of labels for the whole sentence, as two intents in one question."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import EngineError, Problem
@@ -109,12 +109,7 @@ class MultiClassesKind(Kind):
 
     def distance(self, a: str, b: str) -> float:
         """Return the MASI distance of two sets of labels (Passonneau 2006)."""
-        first, second = _labels(a), _labels(b)
-        if first == second:
-            return 0.0
-        common, either = len(first & second), len(first | second)
-        likeness = 2 / 3 if first <= second or second <= first else 1 / 3
-        return 1.0 - common / either * likeness
+        return masi_distance(_labels(a), _labels(b))
 
     @property
     def clustering(self) -> Clustering:
@@ -171,6 +166,15 @@ class MultiClassesKind(Kind):
 
 
 KINDS.register(MultiClassesKind())
+
+
+def masi_distance(first: Set[str], second: Set[str]) -> float:
+    """Return how different two sets are, in [0, 1] (Passonneau 2006)."""
+    if first == second:
+        return 0.0
+    common, either = len(first & second), len(first | second)
+    likeness = 2 / 3 if first <= second or second <= first else 1 / 3
+    return 1.0 - common / either * likeness
 
 
 def _labels(category: str) -> set[str]:

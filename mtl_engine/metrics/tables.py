@@ -12,6 +12,7 @@ Items = Iterable[tuple[Any, ...]]  # each ends with the label it is listed under
 METRIC_TITLES = {
     "f1": "F1",
     "macro_f1": "macro F1",
+    "unlabelled_f1": "unlabelled F1",
     "las": "LAS",
     "uas": "UAS",
     "pearson": "Pearson's r",

@@ -75,8 +75,8 @@ class TandemComponent:
             value, task = answer["value"], self.tasks[name]
             if _is(task, "sentence"):
                 self._write_classes(doc, name, answer)
-            elif _is(task, "marks"):
-                continue  # attributes of spans have no place but doc._.tandem
+            elif _is(task, "marks") or _is_graph(task):
+                continue  # attributes of spans and second heads have no place but doc._.tandem
             elif task.get("parent"):
                 doc._.relations = [
                     *doc._.relations,
@@ -119,6 +119,11 @@ def _is(task: dict[str, Any], what: str) -> bool:
     """Return whether a task labels sentences, items or arcs."""
     kind = _kind(task)
     return what in (kind.unit, kind.labels_on) and (what != "item" or kind.marks_spans)
+
+
+def _is_graph(task: dict[str, Any]) -> bool:
+    """Return whether words have any number of heads, which spaCy's tokens cannot have."""
+    return _is(task, "arcs") and _kind(task).unit == "item"
 
 
 def _kind(task: dict[str, Any]) -> Any:

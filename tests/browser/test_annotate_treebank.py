@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.browser.annotate_fixtures import Given, start, submitted, suggestion
+from tests.browser.looking import picture
 
 LEMMA = {"name": "Lemma", "kind": "lemmas", "open": True}
 FEATS = {
@@ -104,3 +105,50 @@ def test_features_that_a_word_had_before_take_one_key_or_click(make_queue, open_
     expect(page.locator(".chip")).to_have_text(["Nom Plur", "–", "–"])
     submitted(page, queue, lambda: hands.press("Enter"))
     assert queue.answers(1) == {"Feats": ["Case=Nom|Number=Plur", "_", "_"]}
+
+
+GRAPH_TASKS = [
+    {"name": "Syntax", "kind": "tree", "labels": ["root", "nsubj", "conj", "cc"]},
+    {"name": "Deps", "kind": "graph", "labels": ["root", "nsubj", "conj:and", "conj", "cc"]},
+]
+
+
+def test_extra_arcs_are_drawn_over_the_tree_by_keyboard_and_by_mouse(make_queue, open_page):
+    tokens = ["Dogs", "bark", "and", "bite"]
+    tree = [[2, "nsubj"], [0, "root"], [4, "cc"], [2, "conj"]]
+    arcs = [{"value": arc, "confidence": 0.9} for arc in tree]
+    model = suggestion([["4", "3.1", "conj"]], 0.9, [{"value": ["4", "3.1", "conj"]}])
+    given = Given(tokens, {"Syntax": suggestion(tree, 0.9, arcs), "Deps": model})
+    queue = make_queue([given], tasks=GRAPH_TASKS)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+    hands.press("A")
+    hands.open_task("Deps")
+    expect(page.locator("text.arc")).to_have_text(["3.1→conj"])  # an arc of an empty node
+    expect(page.locator("#submit")).to_contain_text("Take over the tree")
+    hands.press("b")
+    own = page.locator('text.arc[data-state="own"]')
+    expect(own).to_have_text(["nsubj", "root", "cc", "conj"])
+    hands.go(0)
+    hands.press("h", "ArrowRight", "ArrowRight", "ArrowRight", "Enter")  # one more head of Dogs
+    page.keyboard.type("nsubj")
+    hands.press("Enter")
+    expect(page.locator("text.arc[data-extra]")).to_have_text(["nsubj", "3.1→conj"])
+    hands.drag(hands.word(2), hands.word(1))
+    page.get_by_role("option", name="cc", exact=True).click()
+    hands.press("Backspace")  # what was made last is selected
+    page.locator('text.arc[data-state="own"]', has_text="conj").click()
+    hands.label("Deps", "conj:and").click()
+    expect(own).to_have_text(["nsubj", "nsubj", "root", "cc", "conj:and"])
+    picture(page, "annotate-graph")
+    page.locator("#accept-all").click()
+    answer = submitted(page, queue, lambda: hands.press("Control+Enter"))
+    assert answer["Syntax"] == tree
+    assert answer["Deps"] == [
+        ["1", "2", "nsubj"],
+        ["1", "4", "nsubj"],
+        ["2", "0", "root"],
+        ["3", "4", "cc"],
+        ["4", "2", "conj:and"],
+        ["4", "3.1", "conj"],
+    ]

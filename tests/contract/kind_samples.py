@@ -75,6 +75,13 @@ def attributes(m):
     return st.lists(row, max_size=4, unique_by=tuple)
 
 
+def graphs(m):
+    nodes = [*map(str, range(1, m + 1)), "0.1", f"{m}.1"]
+    arc = st.tuples(st.sampled_from(nodes), st.sampled_from(["0", *nodes]), labels)
+    arcs = arc.filter(lambda x: x[0] != x[1]).map(list)
+    return st.lists(arcs, max_size=5, unique_by=tuple)
+
+
 ODD = (1, "x", {}, [[]], [1, 2], [["a", 1]], [[1.0, "a"]], [[0, "a", "b"]], [None], ["ab"])
 SAMPLES = {
     "spans": Sample(TaskSpec("s", "spans", LABELS), spans, (None, *ODD)),
@@ -102,6 +109,14 @@ SAMPLES = {
         (None, *ODD, ["a", "a"], ["a", ""]),
     ),
     "tree": Sample(TaskSpec("d", "tree", LABELS), trees, (None, *ODD)),
+    "graph": Sample(
+        TaskSpec("g", "graph", LABELS),
+        graphs,
+        (
+            *(None, *ODD, [[1, 2, "a"]], [["1", "2", "a"], ["1", "2", "a"]]),
+            *([[node, head, "a"]] for node, head in ("30", "01", "11", ("01", "2"), ("3.1", "0"))),
+        ),
+    ),
     "relations": Sample(
         TaskSpec("r", "relations", LABELS, parent="s"), relations, (None, *ODD), all_spans
     ),

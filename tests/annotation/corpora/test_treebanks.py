@@ -117,6 +117,68 @@ def test_features_that_are_new_are_labels_one_by_one_of_an_open_task(db):
     ]
 
 
+GRAPHS = [
+    {"name": "syntax", "kind": "tree", "open": True},
+    {"name": "deps", "kind": "graph"},
+]
+ELLIPSIS = """# sent_id = e1
+# text = Ann won and Bob lost
+1\tAnn\tAnn\tPROPN\t_\t_\t2\tnsubj\t2:nsubj\t_
+2\twon\twin\tVERB\t_\t_\t0\troot\t0:root\tGloss=x
+3\tand\tand\tCCONJ\t_\t_\t4\tcc\t4.1:cc\t_
+4\tBob\tBob\tPROPN\t_\t_\t2\tconj\t5:nsubj|2:conj:and|4.1:nsubj\t_
+4.1\twon\twin\tVERB\t_\t_\t_\t_\t2:conj:and\tCopyOf=2
+5\tlost\tlose\tVERB\t_\t_\t4\torphan\t4.1:orphan\t_
+
+"""
+
+
+def test_enhanced_arcs_and_empty_nodes_come_in_are_edited_and_go_out(db):
+    desk = Desk(create_project(spec={"name": "Graphs", "tasks": GRAPHS}))
+    _import(desk, ELLIPSIS)
+    sentence = Sentence.objects.get()
+    arcs = Gold.objects.get(task__name="deps").value
+    assert arcs[2:5] == [["3", "4.1", "cc"], ["4", "2", "conj:and"], ["4", "4.1", "nsubj"]]
+    assert set(Label.objects.filter(task__name="deps").values_list("name", flat=True)) == {
+        *("nsubj", "root", "cc", "conj:and", "orphan")
+    }
+    assert _export(desk, labels="gold") == ELLIPSIS  # the order within a cell too
+
+    curator = desk.person("ann")
+
+    def write(arcs):
+        decide(
+            project=desk.project,
+            sentence=sentence,
+            answers={"deps": arcs},
+            decided_by=curator,
+            now=timezone.now(),
+        )
+        return _export(desk, labels="gold")
+
+    extra = [*arcs, ["1", "5", "nsubj"], ["5", "2.1", "x"], ["2.1", "0", "root"]]
+    edited = ELLIPSIS.replace("2:nsubj\t_\n", "2:nsubj|5:nsubj\t_\n")
+    edited = edited.replace("4.1:orphan", "2.1:x|4.1:orphan")
+    edited = edited.replace("3\tand", "2.1" + "\t_" * 7 + "\t0:root\t_\n3\tand")
+    assert write(extra) == edited
+    gone = write([arc for arc in arcs if "4.1" not in arc])
+    assert "4.1\t" not in gone
+    assert "|4.1" not in gone
+    with pytest.raises(InvalidInput, match=r"Head '6' must be a word from 1 to 5"):
+        write([["1", "6", "nsubj"]])
+
+
+def test_enhanced_arcs_that_no_task_takes_are_written_back_and_bad_ones_name_their_line(db):
+    desk = Desk(create_project(spec={"name": "Plain", "tasks": TASKS[:1]}))
+    text = ELLIPSIS.replace("2:nsubj\t_", "here and there\t_", 1)
+    _import(desk, text)
+    assert _export(desk, labels="gold") == text
+    desk = Desk(create_project(spec={"name": "Graphs", "tasks": GRAPHS}))
+    with pytest.raises(ImportRefused) as refused:
+        _import(desk, text)
+    assert "Head 'here and there' must be a word" in str(refused.value.report.problems[0])
+
+
 def test_people_write_lemmas_differ_agree_and_are_decided(desk):
     _import(desk, _file(2), labels="none")
     ask_everything(project=desk.project)

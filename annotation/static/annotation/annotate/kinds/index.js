@@ -54,7 +54,7 @@
 //                   selected own item
 //
 // Words and looks
-//   draw(item, task), tie(items, tasks)  fields of the layer; ties to other drawn items
+//   draw(item, task), tie(items, tasks, values)  fields of the layer; ties to other drawn items
 //   say(item, tokens, items)           to a screen reader; sayOn(item, tokens): as part of its word
 //   describe(item, tokens)             {from, to, label} in the detail panel
 //   about(items, task, word, tokens)   what is said of a word, [[title, [item]]], where it is more

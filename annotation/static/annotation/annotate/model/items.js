@@ -50,9 +50,9 @@ export function joinItems(...parts) {
   return joined;
 }
 
-/** The same things, those that hang on others tied to them. */
-export function tieItems(tasks, items) {
-  return allKinds().reduce((tied, kind) => kind.tie(tied, tasks), items);
+/** The same things, those that hang on others tied to them; values: the answers, as far as known. */
+export function tieItems(tasks, items, values = {}) {
+  return allKinds().reduce((tied, kind) => kind.tie(tied, tasks, values), items);
 }
 
 export function itemId(task, key) {

@@ -165,7 +165,7 @@ function drawAll(state, doc) {
   );
   const shown = taskAbove(state, doc);
   items.arcs = items.arcs.filter((arc) => arc.task === shown?.name);
-  return tieItems(state.tasks, items);
+  return tieItems(state.tasks, items, { ...state.context.given, ...doc.values });
 }
 
 /** Above the words is room for the arcs of one task: the active one, else the first. */

@@ -75,13 +75,14 @@ function draw(look, arcs, byLine, lines, side, footOn, { lane }) {
   return [...drawn.values()];
 }
 
-function attributesOf(look, { id, state, differs, isWrong, isRetired, label, rank }) {
+function attributesOf(look, { id, state, differs, isWrong, isExtra, isRetired, label, rank }) {
   return {
     class: `arc ${look}`,
     "data-item": id,
     "data-state": state,
     "data-differs": differs,
     "data-wrong": isWrong,
+    "data-extra": isExtra,
     "data-retired": isRetired,
     "data-bare": label === "" && !rank,
     "data-rank": rank,
