@@ -5,6 +5,7 @@ Text is cut by white space, or by a language of spaCy.
 
 import importlib
 import importlib.util
+import logging
 import re
 import sys
 import unicodedata
@@ -289,6 +290,7 @@ def _cut_runs(text: str, places: Offsets) -> Offsets:
 
 # What spaCy needs to cut a language into words, beyond itself: pip install 'tandem[languages]'.
 PACKAGES = {"ja": "sudachipy sudachidict_core", "th": "pythainlp", "vi": "pyvi", "zh": "jieba"}
+END_OF_QUOTE = r"""[.!?…]+(?=["'”’」』])"""
 EXTRA = "pip install 'tandem[languages]'"
 
 
@@ -299,6 +301,7 @@ def _tokeniser_settings(language: str) -> dict[str, Any]:
     between words, by rules instead of a dictionary program.
     """
     if language == "zh" and importlib.util.find_spec("jieba") is not None:
+        logging.getLogger("jieba").setLevel(logging.WARNING)  # it tells of its dictionary else
         return {"nlp": {"tokenizer": {"segmenter": "jieba"}}}
     if language == "ko":
         return {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
@@ -324,6 +327,11 @@ def _pipeline(language: str, split: bool) -> Any:
             f"Tokeniser '{language}' cannot be had: {reason} Use 'whitespace', 'xx' (any "
             "language) or a language code of spaCy such as 'en', 'de', 'zh'."
         ) from error
+    if language == "ko":  # what is quoted has a particle behind the closing sign, not a space
+        from spacy.util import compile_infix_regex
+
+        infixes = [*pipeline.Defaults.infixes, END_OF_QUOTE]
+        pipeline.tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
     if split:
         pipeline.add_pipe("sentencizer")
     return pipeline

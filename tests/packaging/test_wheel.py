@@ -157,6 +157,7 @@ def test_every_requirement_is_pinned_to_a_version_that_the_lists_allow():
         ([*project["dependencies"], *extras["studies"]], "requirements.txt"),
         (extras["cluster"], "requirements-cluster.txt"),
         ([*extras["export"], *extras["store"], *extras["sso"]], "requirements-extras.txt"),
+        (extras["languages"], "requirements-languages.txt"),
         (extras["dev"], "requirements-dev.txt"),
     ]:
         lines = (ROOT / file).read_text().splitlines()

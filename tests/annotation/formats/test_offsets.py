@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
 
 import pytest
@@ -159,6 +160,36 @@ def test_a_language_whose_package_is_missing_is_told_with_the_package(
 def test_korean_is_cut_by_its_spaces_without_a_dictionary():
     ((_, words, _),) = tokeniser_for(ReadOptions(tokeniser="ko"))("나는 학교에 간다.")
     assert words == ["나는", "학교에", "간다", "."]
+
+
+WORDS = {  # as the packages cut them, where they are installed
+    "ja": (
+        "sudachipy",
+        "東京都の天気は「雨」でしょう。",
+        "東京 都 の 天気 は 「 雨 」 でしょう 。",
+    ),
+    "zh": ("jieba", "李明在上海工作，女儿读书。", "李明 在 上海 工作 ， 女儿 读书 。"),
+    "th": ("pythainlp", "โรงพยาบาลอยู่ใกล้สถานีรถไฟ", "โรงพยาบาล อยู่ ใกล้ สถานีรถไฟ"),
+    "vi": ("pyvi", "Hà Nội là thủ đô của Việt Nam.", "Hà_Nội là thủ_đô của Việt_Nam ."),
+    "ko": ("spacy", '"가자!"라고 그가 말했다.', '" 가자 ! " 라고 그가 말했다 .'),
+}
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_languages_without_spaces_are_cut_into_words_or_their_package_is_named(language):
+    package, text, expected = WORDS[language]
+    places._pipeline.cache_clear()
+    tokenise = tokeniser_for(ReadOptions(tokeniser=language))
+    if find_spec(package) is None and language != "zh":
+        with pytest.raises(FormatError, match=package):
+            list(tokenise(text))
+        return
+    ((_, words, offsets),) = tokenise(text)
+    assert [text[start:end] for start, end in offsets] == words
+    if find_spec(package) is None:
+        assert words[:3] == ["李", "明", "在"]  # characters, without jieba
+    else:
+        assert words == [word.replace("_", " ") for word in expected.split()]
 
 
 def test_chinese_is_cut_into_words_where_jieba_is_installed(monkeypatch):
