@@ -203,6 +203,15 @@ class Borders(TypedDict):
     tokens: NotRequired[list[str]]
 
 
+class BrokenRule(TypedDict):
+    """A rule of Universal Dependencies that a sentence of a file breaks."""
+
+    line: int
+    rule: str
+    level: str
+    message: str
+
+
 class Budget(TypedDict):
     """What the current queue has cost."""
 
@@ -603,6 +612,28 @@ class ExpectedPoint(TypedDict):
     high: float
 
 
+class Finding(TypedDict):
+    """A rule of Universal Dependencies that answers break."""
+
+    task: str
+    rule: str
+    level: str
+    word: int | None
+    message: str
+
+
+class FindingsBodyRequest(TypedDict):
+    """Answers as they stand."""
+
+    answers: dict[str, Any]
+
+
+class Findings(TypedDict):
+    """What the rules say."""
+
+    findings: list["Finding"]
+
+
 class FlagBodyRequest(TypedDict):
     """What is wrong with a sentence."""
 
@@ -777,6 +808,8 @@ class ImportReport(TypedDict):
     n_bad: int
     n_duplicates: int
     aside: dict[str, int]
+    rules: dict[str, int]
+    broken: list["BrokenRule"]
     sample: list[list[str]]
     choices: "Choices"
 
@@ -1055,6 +1088,7 @@ class NewProject(TypedDict):
     shows_working_styles: NotRequired[bool]
     check_share: NotRequired[int]
     hides_names: NotRequired[bool]
+    ud_validation: NotRequired[bool]
     deadline: NotRequired[str]
     work_minutes: NotRequired[int]
     weekly_hours: NotRequired[int]
@@ -1072,6 +1106,7 @@ NewTaskBodyKindEnum = Literal[
     "lemmas",
     "multiclasses",
     "tree",
+    "graph",
     "relations",
     "attributes",
 ]
@@ -1223,6 +1258,7 @@ class ProjectChanges(TypedDict):
     shows_working_styles: NotRequired[bool]
     check_share: NotRequired[int]
     hides_names: NotRequired[bool]
+    ud_validation: NotRequired[bool]
     deadline: NotRequired[str]
     work_minutes: NotRequired[int]
     weekly_hours: NotRequired[int]
@@ -1454,6 +1490,7 @@ class Project(TypedDict):
     shows_working_styles: bool
     check_share: int
     hides_names: bool
+    ud_validation: bool
     deadline: str
     work_minutes: int
     weekly_hours: int
@@ -2556,6 +2593,10 @@ class Operations(Transport):
     def save_draft(self, lease_id: int, **body: Unpack[Draft]) -> "DraftSaved":
         """Save unfinished work under a version that must be higher than the stored one."""
         return self._json("PUT", f"leases/{lease_id}/draft/", body, may_repeat=True)
+
+    def create_finding(self, lease_id: int, **body: Unpack[FindingsBodyRequest]) -> "Findings":
+        """Return which rules answers to this sentence would break; nothing is stored."""
+        return self._json("POST", f"leases/{lease_id}/findings/", body)
 
     def heartbeat(self, lease_id: int, **body: Unpack[LeaseBodyRequest]) -> "Renewed":
         """Keep the lease for its minutes from now."""

@@ -184,6 +184,15 @@ class ChoicesMessage(Message):
     is_onto_existing = serializers.BooleanField()
 
 
+class BrokenRuleMessage(Message):
+    """A rule of Universal Dependencies that a sentence of a file breaks."""
+
+    line = serializers.IntegerField()
+    rule = TEXT()
+    level = TEXT()
+    message = TEXT()
+
+
 class ImportReportMessage(Message):
     """What an import found and did."""
 
@@ -211,6 +220,11 @@ class ImportReportMessage(Message):
         child=serializers.IntegerField(),
         help_text="What no task can hold: kept and written back, not asked or learned.",
     )
+    rules = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Of Universal Dependencies: how often each is broken, where the project asks.",
+    )
+    broken = BrokenRuleMessage(many=True)
     sample = serializers.ListField(child=serializers.ListField(child=TEXT()))
     choices = ChoicesMessage()
 

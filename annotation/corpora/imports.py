@@ -1,6 +1,8 @@
 """Importing a file as one corpus of a project: all of it or nothing."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +18,7 @@ from annotation.bridge import tasks_by_name
 from annotation.corpora.reader_process import CorpusFile, Progress, ReadingLimits, read_apart
 from annotation.corpora.report import (
     LABELS_AS,
+    BrokenRule,
     ImportChoices,
     ImportRefused,
     ImportReport,
@@ -75,7 +78,7 @@ def import_corpus(
     _refuse_bad_request(labels, author)
     if project.state == Project.State.ARCHIVED:
         raise Conflict(f"Project '{project}' is archived: take it up again first.")
-    choices = choices or ImportChoices()
+    choices = replace(choices or ImportChoices(), tells_rules=project.ud_validation)
     report = ImportReport(file_name, format, name or corpus_name(file_name), is_dry_run)
     report.choices = choices
     if choices.is_onto_existing:
@@ -366,6 +369,8 @@ def _fill_report(
     report.problems, report.n_problems = found.problems, found.n_problems
     report.n_bad, report.n_duplicates = found.n_bad, found.n_duplicates
     report.sample, report.aside = found.sample, dict(found.aside)
+    report.rules = dict(Counter(found.rules).most_common())
+    report.broken = [BrokenRule(*row) for row in found.broken]
     report.unknown_labels = found.unknown_labels
     answered = set(report.layers.values())
     report.tasks_without_layer = [name for name in tasks if name not in answered]

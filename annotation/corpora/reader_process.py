@@ -169,7 +169,7 @@ class CorpusFile:
 MARK = 8  # bytes of a sentence's fingerprint
 SIMPLE = (
     *("n_sentences", "n_tokens", "fields", "columns", "schemes"),
-    *("n_problems", "n_bad", "n_duplicates", "sample", "aside"),
+    *("n_problems", "n_bad", "n_duplicates", "sample", "aside", "rules", "broken"),
 )
 
 

@@ -29,6 +29,7 @@ class ImportChoices:
     skips_bad: bool = False  # import what is good and report the rest
     is_test: bool = False  # the sentences are a test slice: never asked, never trained on
     language: str = ""  # of the file's sentences; empty = the project's
+    tells_rules: bool = False  # of Universal Dependencies; the project says so
     is_onto_existing: bool = False  # labels for sentences that are there, found by id or text
 
     def __post_init__(self) -> None:
@@ -53,6 +54,16 @@ class ProblemKind:
     message: str  # the first of them
     n: int
     lines: tuple[int, ...]  # the first ones
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A rule of Universal Dependencies that a sentence of a file breaks."""
+
+    line: int
+    rule: str
+    level: str  # error or warning
+    message: str
 
 
 @dataclass
@@ -83,6 +94,8 @@ class ImportReport:
     n_bad: int = 0  # sentences that were left out because of problems
     n_duplicates: int = 0
     aside: dict[str, int] = field(default_factory=dict)  # kept, but no task's answers; by sort
+    rules: dict[str, int] = field(default_factory=dict)  # how often each is broken
+    broken: list[BrokenRule] = field(default_factory=list)  # the first ones
     sample: list[list[str]] = field(default_factory=list)  # sentences, as they are cut into words
     choices: ImportChoices = field(default_factory=ImportChoices)
 
@@ -107,6 +120,7 @@ class ImportReport:
         return {
             **vars(self),
             "choices": self.choices.to_dict(),
+            "broken": [vars(one) for one in self.broken],
             "problem_kinds": [vars(kind) for kind in self.problem_kinds()],
             "labels": {task: dict(counts) for task, counts in self.labels.items()},
             "unknown_labels": {task: dict(found) for task, found in self.unknown_labels.items()},
@@ -141,6 +155,10 @@ class ImportReport:
             shown = ", ".join(f"{label} {n:,}" for label, n in counts.most_common(20))
             more = f", and {len(counts) - 20} more" if len(counts) > 20 else ""
             lines.append(f"task {task}: {self.n_answers[task]:,} answers; {shown or 'empty'}{more}")
+        if self.rules:
+            told = ", ".join(f"{rule} {n:,}" for rule, n in self.rules.items())
+            lines.append(f"rules of Universal Dependencies that are broken: {told}")
+            lines += [f"  line {b.line}: {b.level}: {b.message}" for b in self.broken]
         for task, names in self.new_labels.items():
             lines.append(f"task {task}: {len(names)} new labels: {', '.join(names[:20])}")
         return lines

@@ -17,6 +17,7 @@ import orjson
 
 from annotation.corpora.report import ImportChoices
 from annotation.errors import Problem as AnswerProblem
+from annotation.formats.conllu import findings
 from annotation.formats.format import Format
 from annotation.formats.records import Layer, Problem, SentenceRecord, layer_spec
 from annotation.web.security import unstorable, unusable_label
@@ -29,6 +30,7 @@ MAX_KEY = 200
 MAX_PROBLEMS = 1_000
 NUL = b"\\u0000"  # as JSON writes it
 MEMORY = 16 * 1024 * 1024  # bytes of rows that are kept without a file
+LISTED = 20  # broken rules that are told one by one
 SAMPLED = 5  # sentences that are shown as they are cut into words
 
 SentenceRow = tuple[str, str, str, str, str, int, str]
@@ -53,6 +55,8 @@ class Findings:
     n_bad: int = 0
     n_duplicates: int = 0
     aside: Counter[str] = field(default_factory=Counter)  # what no task can hold, by its sort
+    rules: Counter[str] = field(default_factory=Counter)  # of Universal Dependencies, broken
+    broken: list[list[Any]] = field(default_factory=list)  # line, rule, level, message: the first
     sample: list[list[str]] = field(default_factory=list)
     unknown_labels: dict[str, Counter[str]] = field(default_factory=dict)  # of closed tasks
     first_unknown: dict[str, int] = field(default_factory=dict)  # the line
@@ -155,6 +159,8 @@ def stage_records(
             faults.append((item.line, message))
         for line, words in faults:
             found.refuse(Problem(file_name, line, words))
+        if choices.tells_rules:
+            _note_rules(item, found)
         if len(found.sample) < SAMPLED:
             found.sample.append(item.tokens)
         is_new = _note_text(item.text, known_texts)
@@ -210,6 +216,17 @@ def _note_layers(layers: Mapping[str, Layer], found: Findings) -> None:
             found.layers[name] = layer_spec(name, layer.kind, layer.parent, layer.second_parent)
         if layer.scheme and name not in found.schemes:
             found.schemes[name] = layer.scheme
+
+
+def _note_rules(record: SentenceRecord, found: Findings) -> None:
+    """Count what Universal Dependencies' rules say of a sentence; the first ones are listed."""
+    values = {name: layer.value for name, layer in record.layers.items()}
+    for one in findings(record.tokens, values):
+        found.rules[one.rule] += 1
+        if len(found.broken) < LISTED:
+            lines = record.token_lines
+            line = lines[one.word] if lines and one.word is not None else record.line
+            found.broken.append([line, one.rule, one.level, one.message])
 
 
 def _row(record: SentenceRecord, extra: Mapping[str, Any]) -> tuple[SentenceRow | None, str]:

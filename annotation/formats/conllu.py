@@ -49,10 +49,13 @@ from annotation.formats.records import (
     SentenceRecord,
     WriteOptions,
     layer_spec,
+    match_layers,
 )
 from annotation.formats.source import Source
+from mtl_engine.kinds import TaskSpec
 from mtl_engine.kinds.graph import arc_order, node_order
 from mtl_engine.kinds.tree import first_cycle, is_tree
+from mtl_engine.universal_dependencies import Finding, Layers, validate
 
 NAME = "conllu"
 _HEADS = {str(number): number for number in range(1_000)}  # twice as fast as int()
@@ -625,6 +628,24 @@ def respace(kept: Extra, text: str, offsets: Offsets) -> Extra:
         first = int(row[ID].partition("-")[0])
         placed.append(((first - 1, 1), "\t".join([*row[:2], *known.get(first, row)[2:]])))
     return _with_rows(new, placed)
+
+
+RULED = ("lemma", "upos", "feats", "tree", "deps")  # layers that the rules are about
+
+
+def findings(tokens: Sequence[str], layers: Mapping[str, Any]) -> list[Finding]:
+    """What Universal Dependencies' rules say of the layers of a sentence, as far as known."""
+    return validate(Layers(tokens, **{name: layers.get(name) for name in RULED}))
+
+
+def task_findings(
+    tokens: Sequence[str], tasks: Sequence[TaskSpec], answers: Mapping[str, Any]
+) -> list[tuple[str, Finding]]:
+    """The same of answers to tasks, each with the task that it is about, "" = none."""
+    layer_of = match_layers(FORMAT.layers, tasks)
+    task_of = {layer: task for task, layer in layer_of.items()}
+    layers = {layer: answers.get(task) for task, layer in layer_of.items()}
+    return [(task_of.get(one.layer, ""), one) for one in findings(tokens, layers)]
 
 
 FORMAT = Format(

@@ -148,6 +148,12 @@ class Project(models.Model):
         title="Adjudicate without names",
         help="Curators see who gave which answer only after they have decided.",
     )
+    ud_validation = described(
+        models.BooleanField(default=False, db_default=False),
+        title="Check by the rules of Universal Dependencies",
+        help="Imports, exports and the annotate page tell what breaks the rules that hold for all "
+        "languages: tags, features, relations, the root. They warn; nothing is refused for it.",
+    )
     deadline = described(
         models.CharField(max_length=10, blank=True, default="", db_default=""),
         title="Deadline",

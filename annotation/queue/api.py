@@ -28,6 +28,7 @@ from annotation.queue.selectors import (
     describe_lease,
     get_lease,
     next_ask,
+    rule_findings,
 )
 from annotation.queue.skips import skip, take_up_again
 from annotation.queue.submissions import Work, leave_for_later, submit
@@ -378,6 +379,44 @@ class HeartbeatView(APIView):
         body = LeaseBody.read(request.data)
         expires_at = renew_lease(lease=lease, token=body["token"], now=timezone.now())
         return Response(Renewed.render({"expires_at": expires_at}))
+
+
+class FindingsBody(Message):
+    """Answers as they stand."""
+
+    answers = TableField(
+        child=AnswerField(), help_text="By task; what is missing is not looked at."
+    )
+
+
+class FindingMessage(Message):
+    """A rule of Universal Dependencies that answers break."""
+
+    task = TextField(allow_blank=True)
+    rule = TextField()
+    level = TextField(help_text="error or warning")
+    word = WholeNumberField(allow_null=True, help_text="From 0; null = the sentence.")
+    message = TextField()
+
+
+class FindingsMessage(Message):
+    """What the rules say."""
+
+    findings = FindingMessage(many=True)
+
+
+class FindingsView(APIView):
+    """Rules of Universal Dependencies."""
+
+    scope = Scope.ANNOTATE
+
+    @documented(tag="leases", body=FindingsBody, answers={200: FindingsMessage}, errors=CHANGES)
+    def post(self, request: Request, lease_id: int) -> Response:
+        """Return which rules answers to this sentence would break; nothing is stored."""
+        lease = get_lease(request.user, lease_id)
+        answers = FindingsBody.read(request.data)["answers"]
+        found = rule_findings(lease, answers)
+        return Response(FindingsMessage.render({"findings": found}))
 
 
 class Action(Message):

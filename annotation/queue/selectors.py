@@ -2,13 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.accounts.access import visible_projects
+from annotation.bridge import tasks_by_name
 from annotation.errors import NotFound
+from annotation.formats.conllu import task_findings
 from annotation.models import (
     Annotation,
     Ask,
@@ -28,7 +30,8 @@ from annotation.queue.store import QueuePosition, queue_position
 from annotation.queue.suggestions import shown_suggestions
 from annotation.web.code_texts import said
 from mtl_engine.costs import CostModel, WorkEvent, fit_costs
-from mtl_engine.kinds import KINDS
+from mtl_engine.kinds import KINDS, TaskSpec
+from mtl_engine.kinds.checks import is_row
 
 NEWEST = 3000  # answers that count: people get faster, so the old ones do not
 LONGEST = 3600.0  # seconds; whoever was away longer was not working
@@ -121,6 +124,36 @@ def get_lease(user: Any, lease_id: int) -> Lease:
     if lease is None:
         raise NotFound(NO_LEASE)
     return lease
+
+
+def rule_findings(lease: Lease, answers: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what Universal Dependencies' rules say of answers, however unfinished they are."""
+    tokens = lease.ask.sentence.tokens
+    tasks = tasks_by_name(lease.project_id)
+    known = {**(lease.context or {}), **answers}
+    entries = {
+        name: value
+        for name, value in known.items()
+        if name in tasks and _is_readable(tasks[name], value, tokens)
+    }
+    found = task_findings(tokens, list(tasks.values()), entries)
+    return [
+        {"task": task, **{key: getattr(one, key) for key in ("rule", "level", "word", "message")}}
+        for task, one in found
+    ]
+
+
+def _is_readable(task: TaskSpec, value: Any, tokens: Sequence[str]) -> bool:
+    """Return whether an answer, which may lack words, has the form that its kind says."""
+    kind = KINDS[task.kind]
+    if kind.unit != "token":
+        return not replace(task, is_open=True).check(value, tokens)
+    if not isinstance(value, list) or len(value) != len(tokens):
+        return False
+    if not kind.has_rows:
+        return all(entry is None or isinstance(entry, str) for entry in value)
+    heads = range(len(tokens) + 1)
+    return all(arc is None or (is_row(arc, [int, str]) and arc[0] in heads) for arc in value)
 
 
 def _own_leases(user: Any) -> QuerySet[Lease]:

@@ -57,6 +57,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<key:project_id>/peek/", queue.PeekView.as_view()),
     path("projects/<key:project_id>/asks/<key:ask_id>/hints/", queue.HintsView.as_view()),
     path("leases/<key:lease_id>/draft/", queue.DraftView.as_view()),
+    path("leases/<key:lease_id>/findings/", queue.FindingsView.as_view()),
     path("leases/<key:lease_id>/heartbeat/", queue.HeartbeatView.as_view()),
     path("leases/<key:lease_id>/submit/", queue.SubmitView.as_view()),
     path("leases/<key:lease_id>/skip/", queue.SkipView.as_view()),

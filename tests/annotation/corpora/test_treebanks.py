@@ -1,8 +1,10 @@
 """The layers of a treebank on the server: lemmas and features from import to export."""
 
 import io
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.adjudication.final import final_answers
@@ -177,6 +179,21 @@ def test_enhanced_arcs_that_no_task_takes_are_written_back_and_bad_ones_name_the
     with pytest.raises(ImportRefused) as refused:
         _import(desk, text)
     assert "Head 'here and there' must be a word" in str(refused.value.report.problems[0])
+
+
+def test_a_project_that_asks_is_told_which_rules_a_file_breaks(db, tmp_path):
+    spec = {"name": "Rules", "tasks": GRAPHS, "ud_validation": True}
+    desk = Desk(create_project(spec=spec))
+    text = ELLIPSIS.replace("nsubj\t2:nsubj", "subject\t2:nsubj").replace("\tCCONJ", "\tCC")
+    report = _import(desk, text)
+    assert report.rules == {"upos": 1, "deprel": 1}
+    assert [(one.line, one.level) for one in report.broken] == [(3, "error"), (5, "error")]
+    assert "'CC' on 'and' is none of the universal parts of speech." in "\n".join(report.lines())
+    told = StringIO()
+    path = tmp_path / "out.conllu"
+    call_command("export_corpus", "Rules", format="conllu", output=path, validate=True, stdout=told)
+    assert "out.conllu:3: error: 'subject' on 'Ann' is no universal relation" in told.getvalue()
+    assert "Rules of Universal Dependencies: deprel 1, upos 1." in told.getvalue()
 
 
 def test_people_write_lemmas_differ_agree_and_are_decided(desk):

@@ -12,6 +12,7 @@ import { Drawer } from "./page/drawer.js";
 import { OwnKeys, showKeys } from "./page/own_keys.js";
 import { Facts, Guidelines } from "./page/panels.js";
 import { Proposals } from "./page/proposals.js";
+import { Rules } from "./page/rules.js";
 import { Filters, Stage } from "./page/stage.js";
 import { TabLock } from "./page/tab_lock.js";
 import { TaskList } from "./page/task_list.js";
@@ -68,6 +69,9 @@ const proposals = new Proposals(part("proposals"), {
   command: (id) => actions[id](),
   go: (word) => actions.moveTo(word),
 });
+const rules = project.ud_validation
+  ? new Rules(part("rules"), session, { go: showFinding })
+  : { update: () => null };
 const view = new View({ session, stage, list, detail, proposals, guidelines, facts, announcer });
 const dialogs = new Dialogs(session, view, new Chooser({ keys: () => keys, usage }));
 const drawer = new Drawer(part("drawer"), session, {
@@ -193,8 +197,17 @@ function listenToSession() {
 }
 
 function keepUp() {
+  rules.update();
   if (session.phase !== PHASE.loading) showPage();
   if (heartbeat.lease !== session.lease) heartbeat.attach(session.lease);
+}
+
+/** Go to the word that breaks a rule, with the task that it is about open. */
+function showFinding({ task, word }) {
+  const ui = { mode: null, anchor: null, selected: null, ...(word === null ? {} : { cursor: word }) };
+  if (session.state.wanted.includes(task)) ui.task = task;
+  session.perform({ ui });
+  view.focusCursor();
 }
 
 /** Go to the first thing that stands in the way of submitting, and say what it is. */

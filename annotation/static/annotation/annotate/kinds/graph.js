@@ -9,7 +9,7 @@ import { compare, sameValue } from "../model/answers.js";
 import { withValue } from "../model/document.js";
 import { refuse } from "../model/editor.js";
 import { itemId } from "../model/items.js";
-import { documentOf, selectedIn, taskOf, wantedTasks } from "../model/state.js";
+import { documentOf, selectedIn, taskOf, wantedTasks, wordsOfFindings } from "../model/state.js";
 import { sayLabel } from "../sentence/speech.js";
 import { t } from "../words.js";
 
@@ -259,8 +259,9 @@ function nextBare(state) {
   if (!task) return refuse(t("No arcs are asked of this sentence."));
   const headed = new Set(documentOf(state).values[task.name].map(([dep]) => placeOf(dep)));
   const bare = state.sentence.tokens.flatMap((_, i) => (headed.has(i) ? [] : [i]));
-  if (!bare.length) return { say: t("Every word has a head.") };
-  const cursor = bare.find((word) => word > state.ui.cursor) ?? bare[0];
+  const places = bare.length ? bare : wordsOfFindings(state, task.name);
+  if (!places.length) return { say: t("Every word has a head.") };
+  const cursor = places.find((word) => word > state.ui.cursor) ?? places[0];
   return { ui: { task: task.name, cursor, selected: null, anchor: null, mode: null } };
 }
 

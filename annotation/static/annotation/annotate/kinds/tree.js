@@ -16,6 +16,7 @@ import {
   selectedIn,
   taskOf,
   wantedTasks,
+  wordsOfFindings,
 } from "../model/state.js";
 import { sayLabel } from "../sentence/speech.js";
 import { t } from "../words.js";
@@ -285,8 +286,8 @@ function rootText(n) {
   return { look: "todo", text: n ? t("{n} roots", { n }) : t("no root") };
 }
 
-/** The next thing to mend: a cycle, an arc without a label, a word without a head, then what is not
- *  checked. */
+/** The next thing to mend: a cycle, an arc without a label, a word without a head, a broken rule,
+ *  then what is not checked. */
 function nextProblem(state) {
   const task = treeTask(state);
   if (!task) return refuse(t("No tree is asked of this sentence."));
@@ -295,7 +296,8 @@ function nextProblem(state) {
   const cycle = findCycle(headsOf(tree));
   const bare = tree.flatMap((arc, i) => (arc?.[1] === "" ? [i] : []));
   const open = openIn(tree, askedWords(state, task.name));
-  const places = [cycle, bare, open].find((words) => words.length);
+  const ruled = wordsOfFindings(state, task.name).filter((word) => word !== cursor);
+  const places = [cycle, bare, open, ruled].find((words) => words.length);
   if (!places) return goToSuggestion(state, 1);
   const at = places.find((word) => word > cursor) ?? places[0];
   return { ui: { task: task.name, cursor: at, selected: null, anchor: null, mode: null } };

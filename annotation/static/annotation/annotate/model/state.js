@@ -30,6 +30,7 @@ export function openState(project, lease) {
     context,
     ask: lease.ask,
     sentence: { ...lease.sentence, language: lease.sentence.language || project.language },
+    findings: [], // rules that the answers break, [{task, level, word, message}]; they come later
     hints: {}, // what earlier answers say, {task: {words, sentence, heads}}; it comes later
     history: startHistory(doc),
     ui: { ...initialUi(wanted[0] ?? null), cursor: firstWord(lease.ask) },
@@ -94,6 +95,12 @@ export function taskOf(state, name) {
 
 export function wantedTasks(state) {
   return state.tasks.filter((task) => state.wanted.includes(task.name));
+}
+
+/** Words, from left to right, on which an answer to a task breaks a rule. */
+export function wordsOfFindings({ findings }, name) {
+  const words = findings.filter(({ task, word }) => task === name && word !== null).map(({ word }) => word);
+  return [...new Set(words)].sort((a, b) => a - b);
 }
 
 /** Words of the selection: [start, end) of the range, or the word under the cursor. */

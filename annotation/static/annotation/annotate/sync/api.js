@@ -42,6 +42,7 @@ export class Api {
   takeUpSkip = (lease) => this.#send("DELETE", `/api/leases/${lease}/skip/`);
   saveDraft = (lease, body) => this.#send("PUT", `/api/leases/${lease}/draft/`, body);
   heartbeat = (lease, token) => this.#send("POST", `/api/leases/${lease}/heartbeat/`, { token });
+  findings = (lease, answers) => this.#send("POST", `/api/leases/${lease}/findings/`, { answers });
   submit = (lease, body, key) => this.#send("POST", `/api/leases/${lease}/submit/`, body, key);
   skip = (lease, body) => this.#send("POST", `/api/leases/${lease}/skip/`, body);
   reopen = (submission) => this.#send("POST", `/api/submissions/${submission}/reopen/`);
