@@ -23,7 +23,7 @@ from annotation.models import Annotation, LogEntry, Project, Role
 from annotation.models import project as about_projects
 from annotation.notifications.events import webhook_events
 from annotation.projects.forms import TaskForm, TaskFormSet, rows_of, show_problems, tasks_of
-from annotation.projects.selectors import n_sentences_of, project_cards
+from annotation.projects.selectors import encoder_hint, n_sentences_of, project_cards
 from annotation.projects.services import (
     add_webhook,
     change_webhook,
@@ -230,6 +230,7 @@ def _settings_page(
         "form": form,
         "part": "project",
         "delete_problem": delete_problem,
+        "encoder_hint": encoder_hint(project),
         "n_sentences": n_sentences_of(project),
         "n_answers": Annotation.objects.filter(sentence__project=project).count(),
         "n_rounds": project.rounds.count(),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Exists, OuterRef, Sum
 
@@ -22,6 +23,10 @@ from annotation.models import (
     Task,
 )
 from annotation.models.project import project_settings
+from config.home import command
+from mtl_engine.languages import MULTILINGUAL, is_multilingual, looks_english
+
+LOOKED_AT = 200  # sentences, to see their language
 
 
 def find_project(name_or_id: str) -> Project:
@@ -55,6 +60,34 @@ def find_user(username: str) -> Any:
     if user is None:
         raise Refused(unknown_name("person", username, users.values_list("username", flat=True)))
     return user
+
+
+def encoder_hint(project: Project) -> str:
+    """Return what to do where the bundled encoder, which is English, cannot read the sentences.
+
+    Languages that are stated count; without any, how the first sentences look.
+    """
+    stated = {project.language, *project.corpora.values_list("language", flat=True)}
+    codes = {code.partition("-")[0].lower() for code in stated} - {"", "xx"}
+    others = ", ".join(sorted(codes - {"en"}))
+    rows = Sentence.objects.filter(project=project).order_by("id")
+    if others:
+        said = f"The bundled encoder reads English, and there are sentences in {others}."
+    elif looks_english(rows.values_list("tokens", flat=True)[:LOOKED_AT]):
+        return ""
+    else:
+        said = "The bundled encoder reads English, and these sentences do not look English."
+    listed = sorted(settings.ENCODERS, key=lambda name: not is_multilingual(name))
+    if listed:
+        return (
+            f"{said} Choose an encoder of their language, or one of many, under Model; listed "
+            f"here: {', '.join(listed)}."
+        )
+    return (
+        f"{said} None that reads other languages is listed here. Fetch an encoder of their "
+        f"language, or one of many (`{command('fetch_encoder')} {MULTILINGUAL}`), list it in "
+        "TANDEM_ENCODERS and choose it under Model."
+    )
 
 
 def describe_project(project: Project) -> dict[str, Any]:

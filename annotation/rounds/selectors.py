@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings as django_settings
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
@@ -26,16 +25,15 @@ from annotation.models import (
     Sentence,
     Task,
 )
+from annotation.projects.selectors import encoder_hint
 from annotation.rounds.settings import LEARNED, RoundSettings, shown_settings
 from annotation.rounds.workspace import Workspace
 from config.home import command
 from mtl_engine.active_learning.pool import LEAST_TO_LEARN
 from mtl_engine.config import BUNDLED
-from mtl_engine.languages import MULTILINGUAL, is_multilingual, looks_english
 
 FEW = 100
 VERDICTS = {"better": "better", "equal": "no difference shown", "worse": "worse"}
-LOOKED_AT = 200  # sentences, to see their language
 
 
 def find_round(project: Project, number: int) -> Round:
@@ -224,7 +222,8 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
         plan.warnings += ledger_advice(round_ledger(last))
         plan.notes += _task_says(last)
     if settings.encoder == BUNDLED:
-        _warn_of_other_languages(plan, project)
+        hint = encoder_hint(project)
+        plan.warnings += [hint] if hint else []
     return plan
 
 
@@ -385,24 +384,6 @@ def _find_warnings(plan: RoundPlan, settings: RoundSettings) -> None:
         plan.warnings.append(
             "Below 10 % of random sentences the control becomes too noisy to read."
         )
-
-
-def _warn_of_other_languages(plan: RoundPlan, project: Project) -> None:
-    rows = Sentence.objects.filter(project=project).order_by("id")
-    if looks_english(rows.values_list("tokens", flat=True)[:LOOKED_AT]):
-        return
-    listed = sorted(django_settings.ENCODERS, key=lambda name: not is_multilingual(name))
-    remedy = (
-        f"Choose an encoder of their language, or one of many, under Model; listed here: "
-        f"{', '.join(listed)}."
-        if listed
-        else "None that reads other languages is listed here. Fetch an encoder of their language, "
-        f"or one of many (`{command('fetch_encoder')} {MULTILINGUAL}`), list it in TANDEM_ENCODERS "
-        "and choose it under Model."
-    )
-    plan.warnings.append(
-        f"The bundled encoder reads English, and these sentences do not look English. {remedy}"
-    )
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from mtl_engine.active_learning.settings import (
 )
 from mtl_engine.config import BUNDLED
 from mtl_engine.errors import EngineError, Problem
+from mtl_engine.languages import is_multilingual
 from mtl_engine.settings import Choice, setting
 
 NEXT = "next"
@@ -32,7 +33,8 @@ ENCODER_TITLES = {
 
 def known_encoders() -> list[Choice]:
     """Return the encoders that a round may use: the bundled one, and those the server lists."""
-    names = (BUNDLED, TINY, *settings.ENCODERS)
+    listed = sorted(settings.ENCODERS, key=lambda name: not is_multilingual(name))
+    names = (BUNDLED, TINY, *listed)  # those of many languages before those of one
     return [Choice(name, ENCODER_TITLES.get(name, name)) for name in names]
 
 
