@@ -17,7 +17,7 @@ from mtl_engine.kinds.checks import size_of
 from mtl_engine.kinds.kind import KINDS, Answer, ParentSpans, Recut, TaskSpec
 from mtl_engine.kinds.tags import TagsKind
 
-LONGEST = 200  # characters of a lemma
+LONGEST = 200  # characters of a lemma, unless its word is longer: an address is its own lemma
 CASES: Mapping[str, Callable[[str], str]] = {
     "lower": str.lower,
     "keep": str,
@@ -53,7 +53,7 @@ class LemmasKind(TagsKind):
         return [
             Problem(f"{i}", f"{_shown(text)} on '{token}' is no lemma: {fault}.")
             for i, (text, token) in enumerate(zip(answer, tokens, strict=True))
-            if (fault := lemma_fault(text))
+            if (fault := lemma_fault(text, longest=max(LONGEST, len(token))))
         ]
 
     def parts(self, label: str) -> list[str]:
@@ -108,12 +108,12 @@ class LemmasKind(TagsKind):
 KINDS.register(LemmasKind())
 
 
-def lemma_fault(text: Any) -> str:
+def lemma_fault(text: Any, *, longest: int = LONGEST) -> str:
     """Return why a value is no text for a word, or nothing."""
     if not isinstance(text, str) or not text:
         return "write at least one character"
-    if len(text) > LONGEST:
-        return f"it has {len(text)} characters, at most {LONGEST} are allowed"
+    if len(text) > longest:
+        return f"it has {len(text)} characters, at most {longest} are allowed"
     if text != text.strip() or any(sign in text for sign in "\t\n\r"):
         return "no space at its ends, no tab and no line break"
     return ""

@@ -1,12 +1,13 @@
 """Edit scripts of lemmas, and features attribute by attribute."""
 
 import pytest
+import torch
 
 from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.kinds.features import features_fault, join_features
 from mtl_engine.kinds.lemmas import apply_script, script_of
 from mtl_engine.types import Example
-from tests.mtl_engine.states import head_for
+from tests.mtl_engine.states import head_for, states_of
 
 PAIRS = [
     ("Dogs", "dog"),
@@ -84,3 +85,51 @@ def test_examples_without_the_answer_teach_nothing():
     tasks = [TaskSpec("l", "lemmas"), TaskSpec("f", "features", ("A=a",))]
     taught = taught_tasks(tasks, [Example(("a", "b"), {"f": ["A=a", "_"]}), Example(("c",))])
     assert [task.classes for task in taught] == [(), ("A=a", "_")]
+
+
+def test_a_lemma_may_be_as_long_as_its_word():
+    address = "http://" + "x" * 300
+    assert KINDS["lemmas"].check([address, "be"], [address, "is"]) == []
+    (problem,) = KINDS["lemmas"].check(["y" * 201], ["short"])
+    assert "at most 200" in problem.message
+
+
+GRAPHS = [
+    [["1", "2", "a"], ["1", "3", "b"], ["2", "0", "c"], ["3", "2", "a"]],
+    [["1", "0", "c"], ["2", "1", "a"], ["3", "1", "b"], ["4", "3", "a"], ["5", "1", "b"]],
+]
+
+
+def test_second_heads_are_learned_and_a_word_without_one_gets_the_likeliest():
+    head = head_for(TaskSpec("g", "graph", ("a", "b", "c")))
+    states = states_of(3, 5)
+    targets = [head.encode(n, answer) for n, answer in zip((3, 5), GRAPHS, strict=True)]
+    before = head.losses(head(states), targets, 0.0).sum().item()
+    optimiser = torch.optim.Adam(head.parameters(), lr=0.01)
+    for _ in range(150):
+        optimiser.zero_grad()
+        head.losses(head(states), targets, 0.0).sum().backward()
+        optimiser.step()
+    with torch.no_grad():
+        scores = head(states)
+        reading = head.read(scores)
+        assert float(head.losses(scores, targets, 0.0).sum()) < 0.05 * before
+        assert reading.answers() == GRAPHS
+        assert not any(wrong.any() for wrong in head.wrong_units(scores, reading, targets))
+        judged = head.judge_items(scores, [[*GRAPHS[0][1:], ["2", "1", "a"]], GRAPHS[1]])
+        given = {one.given: one for one in judged[0]}
+        assert given[1, 1, "a"].likelihood < 0.1  # an arc that nobody should have given
+        assert given[None].expected == (0, 2, "a")  # and one that lacks
+        assert max(reading.confidence()) <= 1
+        head.has_heads.fill_(1.0)
+        head.threshold.fill_(1e9)
+        assert [len(answer) for answer in head.read(scores).answers()] == [3, 5]
+
+
+def test_arcs_of_empty_nodes_are_kept_out_of_learning():
+    arcs = [["1", "1.1", "a"], ["1.1", "0", "c"], ["2", "0", "c"]]
+    kind = KINDS["graph"]
+    assert kind.check(arcs, ["x", "y"], ("a", "c")) == []
+    assert kind.learnable(arcs) == [["2", "0", "c"]]
+    assert kind.token_labels(arcs, 2) == ["1.1:a|1.1<0:c", "0:c"]
+    assert kind.merge([arcs, arcs[1:], arcs[:1]]) == arcs  # each by two of three
