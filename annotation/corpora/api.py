@@ -15,7 +15,13 @@ from rest_framework.views import APIView
 
 from annotation.accounts.access import find_member, get_project
 from annotation.accounts.log import record
-from annotation.corpora.corrections import Correction, correct_words, cut_sentence, join_next
+from annotation.corpora.corrections import (
+    Correction,
+    correct_words,
+    cut_sentence,
+    join_next,
+    restore_version,
+)
 from annotation.corpora.exports import ALL, SENTENCES, WAYS, export_corpus, which_of
 from annotation.corpora.jobs import (
     AUTO,
@@ -437,7 +443,12 @@ class WordsBody(Message):
 class BordersBody(Message):
     """A border between sentences."""
 
-    action = NameField(("cut", "join"), help_text="cut in two, or join with the next sentence.")
+    action = NameField(
+        ("cut", "join", "restore"),
+        help_text="cut in two, join with the next sentence, or restore a version of words and "
+        "borders.",
+    )
+    version = WholeNumberField(min_value=1, default=1, help_text="restore: its number.")
     at = WholeNumberField(min_value=0, default=0, help_text="cut: the second half's first word.")
     tokens = ListField(child=TextField(max_length=1000), required=False, max_length=10_000)
 
@@ -449,6 +460,9 @@ class Corrected(Message):
     other = SentenceRow(allow_null=True, help_text="The second half of a sentence that was cut.")
     carried = ListField(child=TEXT(), help_text="Tasks whose answers followed.")
     to_redo = ListField(child=TEXT(), help_text="Tasks whose answers are asked again.")
+    version = serializers.IntegerField(
+        help_text="What was there before: restore it to undo the change."
+    )
 
 
 class WordsView(APIView):
@@ -482,6 +496,8 @@ class BordersView(APIView):
             "actor": request.user,
             "now": timezone.now(),
         }
+        if body["action"] == "restore":
+            return _corrected(restore_version(version=body["version"], **known))
         done = (
             cut_sentence(at=body["at"], **known) if body["action"] == "cut" else join_next(**known)
         )
@@ -494,8 +510,16 @@ def _corrected(done: Correction) -> Response:
         "other": None if done.other is None else _describe(done.other),
         "carried": sorted(done.carried),
         "to_redo": sorted(done.to_redo),
+        "version": _version_before(done.sentence),
     }
     return Response(Corrected.render(found))
+
+
+def _version_before(sentence: Sentence) -> int:
+    """Return the number of the version that the last change kept; of a join the first half's."""
+    last = sentence.versions.latest("pk")
+    found = sentence.versions.filter(created_at=last.created_at).earliest("pk")
+    return int(found.pk)
 
 
 def _describe(sentence: Sentence) -> dict[str, Any]:

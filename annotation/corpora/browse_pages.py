@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import get_project
 from annotation.adjudication.final import spans_of_documents
 from annotation.adjudication.review import history_of, put_back
-from annotation.corpora.corrections import correct_words, cut_sentence, join_next
+from annotation.corpora.corrections import correct_words, cut_sentence, join_next, restore_version
 from annotation.corpora.selectors import (
     PAGE_SIZE,
     Place,
@@ -33,7 +33,7 @@ from annotation.corpora.selectors import (
 from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import Refused
 from annotation.jobs.services import corpus_jobs_of
-from annotation.models import Corpus, Project, Role, Sentence, Task
+from annotation.models import Corpus, Lease, Project, Role, Sentence, Task
 from annotation.projects.documents import inside_of
 from annotation.projects.selectors import drawn_tasks
 from annotation.queue.skips import leave_out, take_back
@@ -169,9 +169,18 @@ def sentence(request: HttpRequest, project_id: int, sentence_id: int) -> HttpRes
         "history": [(tasks[name], versions) for name, versions in history_of(found).items()],
         "flags": found.flags.select_related("author", "resolved_by").order_by("-id"),
         "versions": found.versions.select_related("actor").order_by("-id"),
+        "n_lost_by_joining": _n_lost_by_joining(found),
         "asks": found.asks.select_related("queue__round").order_by("-id"),
     }
     return render_in_project(request, "annotation/sentence.html", project, "data", context)
+
+
+def _n_lost_by_joining(sentence: Sentence) -> int:
+    """Return how often people had the sentence behind, which goes when the two are joined."""
+    behind = sentence.corpus.sentences.filter(
+        position__gt=sentence.position, is_document=False, document=sentence.document
+    ).order_by("position")[:1]
+    return Lease.objects.filter(ask__sentence__in=list(behind)).count()
 
 
 def _change_sentence(request: HttpRequest, project: Project, found: Sentence) -> HttpResponse:
@@ -205,7 +214,7 @@ def _change_sentence(request: HttpRequest, project: Project, found: Sentence) ->
     return redirect("sentence", project.pk, found.pk)
 
 
-CORRECTIONS = ("merge", "remove", "replace", "multiword", "insert", "cut", "join")
+CORRECTIONS = ("merge", "remove", "replace", "multiword", "insert", "cut", "join", "restore")
 
 
 def _correct(request: HttpRequest, project: Project, found: Sentence, action: str) -> HttpResponse:
@@ -221,6 +230,9 @@ def _correct(request: HttpRequest, project: Project, found: Sentence, action: st
     }
     if action == "join":
         done = join_next(**known)
+    elif action == "restore":
+        number = request.POST.get("version", "")
+        done = restore_version(version=int(number[:15] if number.isdecimal() else 0), **known)
     elif not chosen:
         raise Refused("Choose the words first.")
     elif action == "cut":

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import F, Max
 
@@ -50,6 +51,7 @@ TABLES: tuple[tuple[Any, str, str], ...] = (
     (Gold, "sentence", "task"),
     (GoldVersion, "gold__sentence", "gold__task"),
 )
+BORDERS = ("cut before ", "joined with ", "was the sentence behind")  # changes begin so
 WORD_FREE = ("fields", "text", "comments")  # of what formats keep, all that knows no words
 
 
@@ -116,7 +118,8 @@ def correct_words(
     layers = _layer_changes(lambda task, value: KINDS[task.kind].recut(task, value, change))
     sentence.extra = _recut_extra(sentence.extra, numbers, len(tokens), layers)
     _set_words(sentence, text, tokens, offsets)
-    _finish([sentence], done)
+    _carry_suggestions(sentence, tasks, change)
+    _finish([sentence], done, drops_suggestions=False)
     record(
         "sentence.words_corrected",
         project=sentence.project,
@@ -235,6 +238,156 @@ def join_next(
         to_redo=sorted(done.to_redo),
     )
     return done
+
+
+@transaction.atomic
+def restore_version(
+    *,
+    sentence: Sentence,
+    version: int,
+    seen: Sequence[str] | None = None,
+    actor: Any,
+    now: datetime,
+) -> Correction:
+    """Put words and answers back as a version has them; a cut is joined again, a join cut.
+
+    Answers that were given to the corrected words since are taken away and asked again; the
+    versions kept of sentence and answers have them. Asks that the correction opened stay open.
+    """
+    versions = {one.pk: one for one in sentence.versions.order_by("pk")}
+    target = versions.get(version)
+    if target is None:
+        raise InvalidInput([Problem("version", f"This sentence has no version {version}.")])
+    since = [one for one in versions.values() if one.pk >= target.pk]
+    pair = [one for one in versions.values() if one.created_at == target.created_at]
+    borders = [one for one in since if one.change.startswith(BORDERS)]
+    if not borders:
+        return _restore_words(sentence, target, seen, actor, now)
+    if any(one not in pair for one in borders) or any(one not in pair for one in since):
+        raise Conflict("The borders of this sentence were changed since; put that back first.")
+    if len(pair) > 1:
+        return _cut_again(sentence, pair, seen, actor, now)
+    return _join_again(sentence, target, seen, actor, now)
+
+
+def _restore_words(
+    sentence: Sentence,
+    target: SentenceVersion,
+    seen: Sequence[str] | None,
+    actor: Any,
+    now: datetime,
+) -> Correction:
+    (sentence,) = _lock([sentence], seen, now)
+    change = f"put back as before: {target.change}"
+    _keep_version(sentence, sentence, change, actor, now)
+    done = Correction(sentence)
+    _restore(sentence, target, done, now)
+    _finish([sentence], done)
+    _tell_restored(sentence, target, actor, done)
+    return done
+
+
+def _cut_again(
+    sentence: Sentence,
+    pair: Sequence[SentenceVersion],
+    seen: Sequence[str] | None,
+    actor: Any,
+    now: datetime,
+) -> Correction:
+    """Undo a join; both halves are as they were."""
+    first, second = pair
+    if sentence.tokens != [*first.tokens, *second.tokens]:
+        raise Conflict("The joined words were corrected since; put that back first.")
+    done = cut_sentence(sentence=sentence, at=len(first.tokens), seen=seen, actor=actor, now=now)
+    assert done.other is not None
+    corpus = Sentence.objects.filter(corpus=sentence.corpus_id)
+    if second.key and not corpus.filter(key=second.key).exists():
+        done.other.key = second.key
+        done.other.save(update_fields=["key"])
+    done.to_redo.clear()
+    for half, version in ((done.sentence, first), (done.other, second)):
+        _restore(half, version, done, now)
+    _finish([done.sentence, done.other], done)
+    _tell_restored(sentence, first, actor, done)
+    return done
+
+
+def _join_again(
+    sentence: Sentence,
+    target: SentenceVersion,
+    seen: Sequence[str] | None,
+    actor: Any,
+    now: datetime,
+) -> Correction:
+    """Undo a cut, where the halves are as it left them."""
+    behind = (
+        sentence.corpus.sentences.filter(position__gt=sentence.position, is_document=False)
+        .order_by("position")
+        .first()
+    )
+    if behind is None or [*sentence.tokens, *behind.tokens] != target.tokens:
+        raise Conflict("The two halves were corrected since; join and correct them by hand.")
+    done = join_next(sentence=sentence, seen=seen, actor=actor, now=now)
+    done.to_redo.clear()
+    _restore(done.sentence, target, done, now)
+    _finish([done.sentence], done)
+    _tell_restored(sentence, target, actor, done)
+    return done
+
+
+def _tell_restored(
+    sentence: Sentence, target: SentenceVersion, actor: Any, done: Correction
+) -> None:
+    record(
+        "sentence.restored",
+        project=sentence.project,
+        actor=actor,
+        sentence=sentence.pk,
+        version=target.pk,
+        to_redo=sorted(done.to_redo),
+    )
+
+
+def _restore(sentence: Sentence, version: SentenceVersion, done: Correction, now: datetime) -> None:
+    """Put the words and the answers of a version in the place of those that are there."""
+    tasks = {task.id: task.name for task in tasks_by_name(sentence.project_id).values()}
+    for model in (Annotation, Gold):
+        kept = [row for row in version.answers if row[0] == model.__name__ and row[1] in tasks]
+        before = {(row[1], row[2] if model is Annotation else None): row for row in kept}
+        for row in model._default_manager.filter(sentence=sentence):
+            key = (row.task_id, getattr(row, "author_id", None))
+            old = before.pop(key, None)
+            row.versions.all().delete()  # they answer other words; the versions kept have them
+            if old is None or row.updated_at > version.created_at:
+                done.to_redo.add(tasks[row.task_id])
+                row.delete()
+                continue
+            model._default_manager.filter(pk=row.pk).update(value=old[3])
+            done.carried.add(tasks[row.task_id])
+        for _, task_id, person, value in before.values():
+            if _is_again(model, sentence, task_id, person, value, now):
+                done.carried.add(tasks[task_id])
+    done.carried -= done.to_redo
+    sentence.text, sentence.tokens, sentence.offsets = version.text, version.tokens, version.offsets
+    sentence.n_tokens, sentence.extra = len(version.tokens), version.extra
+    sentence.save(update_fields=["text", "tokens", "offsets", "n_tokens", "extra"])
+
+
+def _is_again(
+    model: Any, sentence: Sentence, task_id: int, person: int | None, value: Answer, now: datetime
+) -> bool:
+    """Store an answer again that a correction took away; return whether its author is there."""
+    about: dict[str, Any] = {"sentence": sentence, "task_id": task_id, "value": value}
+    if person is not None and not get_user_model().objects.filter(pk=person).exists():
+        if model is Annotation:
+            return False
+        person = None
+    if model is Annotation:
+        model.objects.create(**about, author_id=person, created_at=now, updated_at=now)
+    else:
+        source = Gold.Source.IMPORTED if person is None else Gold.Source.ADJUDICATED
+        model.objects.create(**about, source=source, decided_by_id=person, updated_at=now)
+    return True
 
 
 # what may not be
@@ -503,6 +656,7 @@ def _keep_version(sentence: Sentence, of: Sentence, change: str, actor: Any, now
         rows = model.objects.filter(**{of_sentence: sentence}).values_list(
             f"{of_task}_id", person, "value"
         )
+        rows = rows.order_by("pk")
         answers += [[model.__name__, *row] for row in rows]
     SentenceVersion.objects.create(
         sentence=of,
@@ -544,6 +698,20 @@ def _carry(
             if value != row.value:
                 model.objects.filter(pk=row.pk).update(value=value)
     done.carried -= done.to_redo
+
+
+def _carry_suggestions(sentence: Sentence, tasks: Mapping[str, TaskSpec], change: Recut) -> None:
+    """Let suggestions follow the words; what was known of their items is forgotten."""
+    by_id = {task.id: task for task in tasks.values()}
+    for row in Suggestion.objects.filter(sentence=sentence):
+        task = by_id[row.task_id]
+        moved = _followed(
+            task, row.value, lambda t, v: KINDS[t.kind].recut(t, v, change), change.new
+        )
+        if moved is None or task.parent is not None:
+            row.delete()
+        elif moved != row.value:
+            Suggestion.objects.filter(pk=row.pk).update(value=moved, details={})
 
 
 def _followed(
@@ -630,10 +798,13 @@ def _joined(task: TaskSpec, first: Answer, *, second: Answer, n_first: int) -> A
 # the queue
 
 
-def _finish(sentences: Sequence[Sentence], done: Correction) -> None:
+def _finish(
+    sentences: Sequence[Sentence], done: Correction, *, drops_suggestions: bool = True
+) -> None:
     """Let suggestions go, take drafts out of old hands, ask again, and tell the documents."""
     ids = [sentence.pk for sentence in sentences]
-    Suggestion.objects.filter(sentence__in=ids).delete()
+    if drops_suggestions:
+        Suggestion.objects.filter(sentence__in=ids).delete()
     leases = Lease.objects.filter(ask__sentence__in=ids)
     leases.exclude(state__in=Lease.FINISHED).update(token=new_token(), draft=None, context=None)
     for sentence in sentences:

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.corpora.corrections import correct_words, cut_sentence, join_next
+from annotation.corpora.corrections import (
+    correct_words,
+    cut_sentence,
+    join_next,
+    restore_version,
+)
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.errors import Conflict, InvalidInput
@@ -21,6 +26,7 @@ from annotation.models import (
     LogEntry,
     Sentence,
     SentenceVersion,
+    Suggestion,
 )
 from annotation.projects.services import create_project
 from annotation.queue.asks import ask_everything
@@ -186,7 +192,9 @@ def test_a_sentence_is_cut_and_its_halves_have_their_answers_and_places(desk):
     assert gold("s1-2")["ner"] == [[0, 1, "LOC"]]
     assert done.to_redo == {"intent"}  # which half it was said of nobody knows
     again = written(desk)
-    assert "# sent_id = s1-2\n# text = Rome.\n1\tRome\tRome\tPROPN\t_\t_\t0\troot\t_\t" in again
+    assert (
+        "# sent_id = s1-2\n# text = Rome.\n1\tRome\tRome\tPROPN\t_\t_\t0\troot\t0:root\t" in again
+    )
 
 
 def test_sentences_are_joined_with_one_tree(desk):
@@ -321,6 +329,12 @@ def test_curators_correct_by_rest_and_annotators_do_not(desk, client):
     join = {"action": "join"}
     whole = client.post(f"{where}/borders/", join, content_type="application/json").json()
     assert whole["sentence"]["text"] == "Ada cannot see Rome."
+    back = {"action": "restore", "version": whole["version"]}
+    again = client.post(f"{where}/borders/", back, content_type="application/json").json()
+    assert again["other"]["text"] == "Rome."
+    back["version"] = again["version"]
+    again = client.post(f"{where}/borders/", back, content_type="application/json").json()
+    assert again["sentence"]["text"] == "Ada cannot see Rome."
     wrong = client.post(f"{where}/borders/", {"action": "melt"}, content_type="application/json")
     assert wrong.status_code == 400
 
@@ -333,6 +347,13 @@ def test_a_page_corrects_words_and_tells_what_became_of_answers(desk, client):
     values = {"action": "replace", "word": ["1"], "forms": "can not"}
     shown = client.post(page, values, follow=True).content.decode()
     assert "To be answered again: lemma." in shown
+    assert "Put back" in shown
+    last = sentence.versions.get().pk
+    shown = client.post(page, {"action": "restore", "version": last}, follow=True)
+    assert "Answers followed:" in shown.content.decode()
+    sentence.refresh_from_db()
+    assert sentence.tokens[1] == "cannot"
+    shown = client.post(page, values, follow=True).content.decode()
     assert "cannot became can not" in shown
     apart = client.post(page, {"action": "merge", "word": ["0", "2"]}, follow=True)
     assert "side by side" in apart.content.decode()
@@ -346,6 +367,81 @@ def test_a_page_corrects_words_and_tells_what_became_of_answers(desk, client):
     client.post(page, {"action": "remove", "word": ["1"]})
     sentence.refresh_from_db()
     assert sentence.text == "Ada cannot see Rome."
+
+
+def restore(key, version):
+    return restore_version(
+        sentence=Sentence.objects.get(key=key),
+        version=version.pk,
+        actor=None,
+        now=timezone.now(),
+    )
+
+
+def test_words_are_put_back_with_their_answers_and_newer_answers_are_asked_again(desk):
+    before, text = gold("s1"), written(desk)
+    correct("s1", 1, 2, ["can", "not"])
+    sentence = Sentence.objects.get(key="s1")
+    newer = {"task": desk.project.tasks.get(name="lemma"), "author": desk.person("ann")}
+    times = {"created_at": timezone.now(), "updated_at": timezone.now()}
+    value = ["Ada", "can", "not", "see", "Rome", "."]
+    Annotation.objects.create(sentence=sentence, value=value, **newer, **times)
+    done = restore("s1", sentence.versions.get())
+    assert (gold("s1"), written(desk)) == (before, text)
+    assert done.to_redo == {"lemma"}
+    assert not Annotation.objects.exists()
+    kept = sentence.versions.last()  # and this can be undone as well
+    assert kept.change == "put back as before: cannot became can not"
+    assert ["Annotation", newer["task"].pk, newer["author"].pk, value] in kept.answers
+    restore("s1", kept)
+    assert Sentence.objects.get(key="s1").tokens[1:3] == ["can", "not"]
+    assert Annotation.objects.get().value == value
+
+
+def test_a_cut_is_joined_again_and_a_join_cut_with_all_answers(desk):
+    before, text = (gold("s1"), gold("s2")), written(desk)
+    sentence = Sentence.objects.get(key="s1")
+    cut_sentence(sentence=sentence, at=2, actor=None, now=timezone.now())
+    cut = sentence.versions.get()
+    assert "intent" not in gold("s1")
+    restore("s1", cut)
+    assert (gold("s1"), gold("s2")) == before
+    assert written(desk) == text
+    join_next(sentence=Sentence.objects.get(key="s1"), actor=None, now=timezone.now())
+    assert not Sentence.objects.filter(key="s2").exists()
+    halves = list(sentence.versions.order_by("-pk")[:2])
+    with pytest.raises(Conflict, match="changed since"):
+        restore("s1", cut)
+    correct("s1", 0, 1, ["Eve"])
+    with pytest.raises(Conflict, match="changed since"):
+        restore("s1", halves[0])
+    restore("s1", sentence.versions.last())
+    with pytest.raises(Conflict):
+        restore("s1", halves[0])  # words were corrected between: the border is cut by hand
+
+
+def test_a_join_is_cut_again_where_it_was(desk):
+    before, text = (gold("s1"), gold("s2")), written(desk)
+    sentence = Sentence.objects.get(key="s1")
+    join_next(sentence=sentence, actor=None, now=timezone.now())
+    restore("s1", sentence.versions.first())
+    assert (gold("s1"), gold("s2")) == before
+    assert written(desk) == text
+    with pytest.raises(InvalidInput, match="no version"):
+        restore_version(sentence=sentence, version=10**9, actor=None, now=timezone.now())
+
+
+def test_suggestions_follow_corrected_words_where_they_can(desk):
+    sentence = Sentence.objects.get(key="s1")
+    values = {"upos": ["PROPN", "AUX", "VERB", "PROPN", "PUNCT"], "lemma": list("abcde")}
+    for name, value in values.items():
+        task = desk.project.tasks.get(name=name)
+        about = {"source": "model", "confidence": 0.5, "created_at": timezone.now()}
+        Suggestion.objects.create(sentence=sentence, task=task, value=value, **about)
+    correct("s1", 1, 2, ["can", "not"])
+    (left,) = Suggestion.objects.all()
+    assert left.value == ["PROPN", "AUX", "AUX", "VERB", "PROPN", "PUNCT"]
+    assert left.confidence == 0.5
 
 
 def test_an_erased_person_is_in_no_kept_version(desk):

@@ -1,7 +1,10 @@
 """The layers of a treebank on the server: lemmas and features from import to export."""
 
 import io
+import os
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -14,12 +17,19 @@ from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.report import ImportRefused
 from annotation.errors import InvalidInput
+from annotation.formats.format import get_format
+from annotation.formats.records import ExportRecord, WriteOptions
 from annotation.jobs.worker import JobWorker
 from annotation.models import Ask, Gold, Label, Sentence, Suggestion
+from annotation.projects.selectors import encoder_hint
 from annotation.projects.services import create_project
 from annotation.queue.asks import ask_everything
 from annotation.queue.suggestions import hints_for
+from annotation.rounds.selectors import plan_round
 from annotation.rounds.services import launch_round
+from annotation.rounds.settings import RoundSettings
+from benchmarks.treebank import enhanced
+from mtl_engine.kinds import KINDS, TaskSpec
 from tests.annotation.queue.conftest import Desk
 from tests.annotation.rounds.conftest import TINY
 
@@ -283,3 +293,65 @@ def test_other_formats_carry_them(desk, format):
         docs = list(DocBin().from_bytes(written).get_docs(spacy.blank("xx").vocab))
         assert [token.lemma_ for token in docs[0]] == ["dog", "bark", "."]
         assert str(docs[0][0].morph) == "Number=Plur"
+
+
+def test_languages_that_the_bundled_encoder_cannot_read_are_told(db, client, settings):
+    project = create_project(spec={"name": "Many", "language": "en", "tasks": GRAPHS})
+    assert encoder_hint(project) == ""
+    project.language = "ja"
+    project.save()
+    hint = encoder_hint(project)
+    assert hint.startswith("The bundled encoder reads English, and there are sentences in ja.")
+    assert "TANDEM_ENCODERS" in hint
+    settings.ENCODERS = ("bert-base-german-cased", "FacebookAI/xlm-roberta-base")
+    names = "FacebookAI/xlm-roberta-base, bert-base-german-cased"  # that of many languages first
+    assert f"listed here: {names}." in encoder_hint(project)
+    assert encoder_hint(project) in plan_round(project, RoundSettings()).warnings
+    client.force_login(Desk(project).person("owner", role="owner"))
+    shown = client.get(f"/projects/{project.pk}/settings/").content.decode()
+    assert "there are sentences in ja." in shown
+
+
+@pytest.mark.corpora("ewt_ner")
+def test_all_ten_columns_of_a_treebank_are_edited_and_put_back_byte_for_byte():
+    kinds = {"lemma": "lemmas", "upos": "tags", "xpos": "tags", "feats": "features"}
+    kinds |= {"tree": "tree", "deps": "graph", "ner": "spans"}
+    options = WriteOptions(tasks=tuple(TaskSpec(n, k, is_open=True) for n, k in kinds.items()))
+    conllu = get_format("conllu")
+
+    def write(rows):
+        return b"".join(conllu.write([ExportRecord(*row) for row in rows], options=options))
+
+    def read(raw):
+        records = list(conllu.read(io.BytesIO(raw), file_name="x"))
+        kept = [replace(r, extra=conllu.remainder(r, set(r.layers))) for r in records]
+        values = [{name: layer.value for name, layer in r.layers.items()} for r in records]
+        return list(zip(kept, values, strict=True))
+
+    raw = (Path(os.environ["TANDEM_DATA"]) / "ewt_ner" / "test.conllu").read_bytes()
+    rows = read(b"\n\n".join(raw.split(b"\n\n")[:400]) + b"\n\n")
+    for _, answers in rows:  # the file has no enhanced arcs: UD's simple rules make them
+        answers["deps"] = enhanced(answers["tree"], answers["lemma"])
+    text = write(rows)
+    rows = read(text)
+    assert write(rows) == text
+    edited = []
+    for number, (record, answers) in enumerate(rows):
+        n = len(record.tokens)
+        word = number % n
+        arc = [str(word + 1), str((word + 1) % n + 1) if n > 1 else "0", "edit"]
+        new = {
+            **{name: [*answers[name]] for name in ("lemma", "upos", "xpos") if name in answers},
+            "tree": [list(one) for one in answers["tree"]],
+            "deps": KINDS["graph"].canonical([*answers["deps"], arc]),
+        }
+        for name in {"lemma", "upos", "xpos"} & set(new):
+            new[name][word] = "EDIT"
+        new["tree"][word][1] = "edit"
+        edited.append((record, {**answers, **new}))
+    again = write(edited)
+    pairs = zip(text.split(b"\n"), again.split(b"\n"), strict=True)
+    changed = [(a.split(b"\t"), b.split(b"\t")) for a, b in pairs if a != b]
+    assert len(changed) == len(rows)
+    assert {i for a, b in changed for i in range(10) if a[i] != b[i]} == {2, 3, 4, 7, 8}
+    assert [answers["deps"] for _, answers in read(again)] == [a["deps"] for _, a in edited]
