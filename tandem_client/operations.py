@@ -28,7 +28,7 @@ class AccountMessagePage(TypedDict):
     next: str | None
 
 
-ActionEnum = Literal["cut", "join"]
+ActionEnum = Literal["cut", "join", "restore"]
 
 
 class Action(TypedDict):
@@ -199,6 +199,7 @@ class Borders(TypedDict):
     """A border between sentences."""
 
     action: "ActionEnum"
+    version: NotRequired[int]
     at: NotRequired[int]
     tokens: NotRequired[list[str]]
 
@@ -346,6 +347,7 @@ class Corrected(TypedDict):
     other: "SentenceRow | None"
     carried: list[str]
     to_redo: list[str]
+    version: int
 
 
 class Counts(TypedDict):
@@ -2594,7 +2596,7 @@ class Operations(Transport):
         """Save unfinished work under a version that must be higher than the stored one."""
         return self._json("PUT", f"leases/{lease_id}/draft/", body, may_repeat=True)
 
-    def create_finding(self, lease_id: int, **body: Unpack[FindingsBodyRequest]) -> "Findings":
+    def findings(self, lease_id: int, **body: Unpack[FindingsBodyRequest]) -> "Findings":
         """Return which rules answers to this sentence would break; nothing is stored."""
         return self._json("POST", f"leases/{lease_id}/findings/", body)
 

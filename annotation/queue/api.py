@@ -385,7 +385,7 @@ class FindingsBody(Message):
     """Answers as they stand."""
 
     answers = TableField(
-        child=AnswerField(), help_text="By task; what is missing is not looked at."
+        child=AnswerField(allow_null=True), help_text="By task; what is missing is not looked at."
     )
 
 

@@ -24,6 +24,7 @@ NAMES = {
     ("post", "projects/{project_id}/invitations/"): "invite",
     ("post", "projects/{project_id}/next/"): "next",
     ("put", "leases/{lease_id}/draft/"): "save_draft",
+    ("post", "leases/{lease_id}/findings/"): "findings",
     ("post", "leases/{lease_id}/heartbeat/"): "heartbeat",
     ("post", "leases/{lease_id}/release/"): "release",
     ("post", "leases/{lease_id}/skip/"): "skip",

@@ -138,6 +138,7 @@ GET    projects/{project_id}/news/                        401      404       200
 POST   projects/{project_id}/news/                        401      404       200     200   200   200
 GET    projects/{project_id}/history/                     401      404       200     200   200   200
 PUT    leases/{lease_id}/draft/                           401      404       200     404   404   404
+POST   leases/{lease_id}/findings/                        401      404       200     404   404   404
 POST   leases/{lease_id}/heartbeat/                       401      404       200     404   404   404
 POST   leases/{lease_id}/submit/                          401      404       200     404   404   404
 DELETE leases/{lease_id}/skip/                            401      404       200     404   404   404
@@ -236,6 +237,7 @@ def _bodies(lease):
         ("POST", "projects/{project_id}/invitations/"): {"role": "annotator"},
         ("POST", "projects/{project_id}/adjudication/{sentence_id}/"): {"answers": answers},
         ("PUT", "leases/{lease_id}/draft/"): {**held, "draft": {}, "version": 1},
+        ("POST", "leases/{lease_id}/findings/"): {"answers": answers},
         ("POST", "leases/{lease_id}/heartbeat/"): held,
         ("POST", "leases/{lease_id}/submit/"): {**held, "answers": answers},
         ("POST", "leases/{lease_id}/skip/"): {**held, "reason": "unclear"},

@@ -148,6 +148,15 @@ def test_a_submit_has_at_most_a_megabyte(call, lease):
     assert not Submission.objects.exists()
 
 
+def test_rules_are_told_of_whatever_is_sent_and_nothing_is_kept(call, lease):
+    path = f"leases/{lease['id']}/findings/"
+    for odd in (None, 1, "x", [], [None], {"a": 1}, [[9, 9, "x"]], [[[]]]):
+        answers = dict.fromkeys([*lease["answers"], *lease["ask"]["tasks"], "nowhere"], odd)
+        found = call.expect(200, "POST", path, {"answers": answers})
+        assert found["findings"] == []
+    call.refused(400, "invalid", "POST", path, {"answers": 1})
+
+
 def test_heartbeat_skip_and_release_speak_of_the_lease(call, desk, lease):
     token = {"token": lease["token"]}
     path = f"leases/{lease['id']}"
