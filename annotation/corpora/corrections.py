@@ -378,15 +378,15 @@ def _is_again(
 ) -> bool:
     """Store an answer again that a correction took away; return whether its author is there."""
     about: dict[str, Any] = {"sentence": sentence, "task_id": task_id, "value": value}
-    if person is not None and not get_user_model().objects.filter(pk=person).exists():
-        if model is Annotation:
-            return False
+    if not get_user_model().objects.filter(pk=person).exists():
         person = None
-    if model is Annotation:
-        model.objects.create(**about, author_id=person, created_at=now, updated_at=now)
-    else:
+    if model is Gold:
         source = Gold.Source.IMPORTED if person is None else Gold.Source.ADJUDICATED
-        model.objects.create(**about, source=source, decided_by_id=person, updated_at=now)
+        Gold.objects.create(**about, source=source, decided_by_id=person, updated_at=now)
+        return True
+    if person is None:
+        return False
+    Annotation.objects.create(**about, author_id=person, created_at=now, updated_at=now)
     return True
 
 

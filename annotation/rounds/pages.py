@@ -346,7 +346,7 @@ def _scores(found: Round) -> list[dict[str, Any]]:
                 if "_level_" in metric
             ],
             "n_in_pieces": training.get("n_in_pieces", {}).get(name, 0),
-            "encoder": found.settings.get("encoder", ""),
+            "encoder": found.config.get("encoder", ""),
             "languages": [
                 (language, found_there[name])
                 for language, found_there in languages.items()

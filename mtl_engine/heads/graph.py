@@ -112,9 +112,7 @@ class GraphHead(TreeHead):
         plain = 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -60, 60)))
         return GraphReading(self.task.labels, counts, present, plain, (words, heads, rows))
 
-    def fit_decision(  # type: ignore[override]
-        self, dev: Iterable[tuple[TreeScores, Sequence[GraphTarget]]]
-    ) -> None:
+    def fit_decision(self, dev: Iterable[tuple[TreeScores, Sequence[GraphTarget]]]) -> None:
         """Set the threshold with which the arcs of the dev sentences have the best F1."""
         margins, hits, n_gold, n_bare = [], [], 0, 0
         for scores, targets in dev:
@@ -205,7 +203,7 @@ class GraphHead(TreeHead):
         return softmax(array_of(self._label_logits(scores, *at)))
 
     def _items(self, answer: Answer) -> list[tuple[int, int, str]]:
-        items: list[tuple[int, int, str]] = KINDS[self.task.kind].items(answer)  # type: ignore[assignment]
+        items: list[tuple[int, int, str]] = KINDS[self.task.kind].items(answer)
         return items
 
 

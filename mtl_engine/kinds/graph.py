@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
     from mtl_engine.heads import Head
 
-ARC = [str, str, str]
+ARC: list[type] = [str, str, str]
 ROOT = "0"
 NODE = re.compile(r"(0|[1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?", re.ASCII)
 NO_ARC = "-"
