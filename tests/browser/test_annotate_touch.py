@@ -369,6 +369,7 @@ def test_every_kind_is_answered_by_finger_alone(make_queue, open_page, window):
     bottom = hands.word(len(TOKENS) - 1).bounding_box()
     assert bottom["y"] + bottom["height"] < window["viewport"]["height"]  # words above the fold
 
+    expect(page.locator("#detail")).to_contain_text("Tap what is on a word")  # no word of keys
     hands.word(0).tap()
     finger.tap(hands.label("Entities", "VESSEL"))
     finger.rest(hands.word(3), ".word[data-range]")

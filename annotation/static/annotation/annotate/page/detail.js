@@ -152,8 +152,10 @@ function thingNode({ label, of, confidence, isGuess }) {
 }
 
 function nothingSelected() {
-  const words =
-    t("Nothing is selected. Up and down select what is on the word under the cursor; a full stop goes to the next suggestion.");
+  const isFinger = matchMedia("(pointer: coarse)").matches;
+  const words = isFinger
+    ? t("Nothing is selected. Tap what is on a word to change it; hold a word to begin a range.")
+    : t("Nothing is selected. Up and down select what is on the word under the cursor; a full stop goes to the next suggestion.");
   return [
     element("header", {}, element("h2", {}, t("Details"))),
     element("div", { class: "body" }, element("p", { class: "small muted" }, words)),
