@@ -21,6 +21,7 @@ from annotation.models import (
 from annotation.queue.selectors import count_queue
 from annotation.rounds.dashboard import trained_rounds
 from annotation.rounds.selectors import RoundRow, round_rows, task_names
+from annotation.web.code_texts import written_number
 from annotation.web.frame import page_of
 
 WORTH = 20  # answers after which a model has something new to learn
@@ -210,7 +211,7 @@ def _current(project: Project, facts: Facts, *, is_worth: bool) -> str:
 
 def _say(text: str, n: int) -> str:
     """Return a text of the catalogues with its number."""
-    return gettext(text).format(n=f"{n:,}")
+    return gettext(text).format(n=written_number(f"{n:,}"))
 
 
 def _why_not(facts: Facts) -> str:

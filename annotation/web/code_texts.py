@@ -105,6 +105,7 @@ HEADERS = (
 PROSE = re.compile(r"[A-Za-z]{2}[,:;.]? ['\"{(]?[A-Za-z{]|^[A-Z][a-z]+[.:?]?$")
 PLACE = re.compile(r"\{(\w+)\}")
 NAME = re.compile(r"[A-Za-z]\w*")
+STATES = ("state", "role", "POST")  # places whose single words are no names
 WHOLE = re.compile(r"\d{1,3}(,\d{3})*|\d+")
 NUMBER = re.compile(
     r"[+\u2212-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d*\.\d+)"
@@ -172,7 +173,7 @@ def _whole(language: str, text: str) -> str | None:
 
 
 def _filled(language: str, message: str, values: dict[str, str]) -> str:
-    shown = {name: _inner(language, value) for name, value in values.items()}
+    shown = {name: _inner(language, name, value) for name, value in values.items()}
     numbers = (value for value in values.values() if WHOLE.fullmatch(value))
     n = int(next(numbers, "0").replace(",", ""))
     return PLACE.sub(lambda place: shown[place[1]], _in_number(message, n))
@@ -184,10 +185,13 @@ def _in_number(message: str, n: int) -> str:
     return found if found != message else translation.gettext(message)
 
 
-def _inner(language: str, value: str) -> str:
+def _inner(language: str, name: str, value: str) -> str:
     """Return a value of a form: a number or a text is as the language has it, a word is a name."""
     if NUMBER.fullmatch(value):
         return written_number(value)
+    if name.startswith(STATES):  # a choice of a model: its word is none of a sentence
+        found = translation.gettext(value.capitalize())
+        return found if found == value.capitalize() else f"{found[:1].lower()}{found[1:]}"
     if " " not in value.strip():
         return value
     return _whole(language, value) or value

@@ -38,6 +38,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from annotation.web.code_texts import code_texts
+from mtl_engine.kinds import KINDS
 
 COOKIE = "language"  # also the key in the session of somebody who is signed in
 BOTH = "\0"  # between singular and plural, and between the forms of a translation, as in gettext
@@ -270,8 +271,20 @@ def wanted_texts() -> dict[str, None]:
             *(BOTH.join(pair) for pair in (*script_pairs(), *template_pairs())),
             *template_texts(),
             *code_texts(),
+            *choice_texts(),
         )
     )
+
+
+def choice_texts() -> Iterator[str]:
+    """Yield the names of kinds, and what fields of models can be: states, roles, outcomes."""
+    yield from (kind.name for kind in KINDS.annotated())
+    for name in OWN_APPS:
+        for model in apps.get_app_config(name).get_models():
+            for one in model._meta.get_fields():
+                for value, words in getattr(one, "choices", None) or ():
+                    yield from (text for text in (str(words), str(value)) if text.isalpha())
+                    yield from (text for text in (str(words),) if " " in text)
 
 
 def main() -> None:
