@@ -62,7 +62,7 @@ def test_a_template_is_read_whole_and_compiles(path):
     [
         ("", "sign-in"),
         ("admin", "projects set-password people account"),
-        ("ada", "adjudicate inbox members project team data labels quote settings rounds export"),
+        ("ada", "adjudicate inbox members overview team data labels quote settings rounds export"),
     ],
 )
 def test_no_text_of_a_page_escapes_the_catalogues(client, settings, project, admin, who, pages):
