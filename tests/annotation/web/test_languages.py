@@ -1,14 +1,17 @@
 """Languages: what is shown goes through the catalogues, and those are as they are compiled."""
 
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
+from django.template import engines
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
 from annotation.errors import Refused
+from annotation.notifications.outbox import mail_choice
 from annotation.web.code_texts import said, texts_of_code
 from annotation.web.languages import (
     BOTH,
@@ -146,3 +149,40 @@ def test_the_annotate_page_is_in_the_chosen_language_and_direction():
     assert translation.get_language() == "en"
     client.post(reverse("language"), {"language": "xx"})
     assert client.cookies["language"].value == "ar"
+
+
+@pytest.mark.django_db
+def test_a_language_belongs_to_the_person_and_before_that_to_the_browser():
+    desk = Desk(new_project())
+    page = reverse("sign-in")
+    assert 'lang="fr"' in Client().get(page, headers={"Accept-Language": "fr-CA"}).content.decode()
+    chinese = {"Accept-Language": "xx, zh-CN;q=0.9, de;q=0.8"}
+    assert 'lang="zh-hans"' in Client().get(page, headers=chinese).content.decode()
+    here, elsewhere = Client(), Client(headers={"Accept-Language": "fr"})
+    for browser in (here, elsewhere):
+        browser.force_login(desk.person("ann"))
+    here.post(reverse("language"), {"language": "de"})
+    elsewhere.force_login(desk.person("ann"))  # signs in anew
+    for browser in (here, elsewhere):
+        assert 'lang="de"' in browser.get(reverse("account")).content.decode()
+    assert mail_choice(desk.person("ann")).language == "de"
+
+
+def test_numbers_days_and_plurals_are_as_the_language_has_them():
+    told = {}
+    for language in ("en", "de", "ar", "zh-hans"):
+        with translation.override(language):
+            text = (
+                "{{ n|grouped }} {{ x|as_share }} {{ d|date:'j M Y' }}|{{ n|counted:'word,words' }}"
+            )
+            page = engines["django"].from_string("{% load humanise %}" + text)
+            told[language] = page.render({"n": 3, "x": 0.5, "d": date(2027, 3, 4)})
+    assert told["en"] == "3 .50 4 Mar 2027|3 words"
+    assert told["de"].endswith("|3 Wörter")
+    assert told["de"].startswith("3 0,50 ")
+    assert told["ar"].endswith("|3 كلمات")
+    assert told["zh-hans"].endswith("|3 个词")
+    with translation.override("de"):
+        assert said("12,345 words, at most 2,000 at once.") == (
+            "12.345 Wörter, höchstens 2.000 auf einmal."
+        )
