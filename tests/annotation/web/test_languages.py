@@ -153,19 +153,19 @@ def test_the_annotate_page_is_in_the_chosen_language_and_direction():
 
 @pytest.mark.django_db
 def test_a_language_belongs_to_the_person_and_before_that_to_the_browser():
-    desk = Desk(new_project())
+    ann = Desk(new_project()).person("ann")
     page = reverse("sign-in")
     assert 'lang="fr"' in Client().get(page, headers={"Accept-Language": "fr-CA"}).content.decode()
     chinese = {"Accept-Language": "xx, zh-CN;q=0.9, de;q=0.8"}
     assert 'lang="zh-hans"' in Client().get(page, headers=chinese).content.decode()
     here, elsewhere = Client(), Client(headers={"Accept-Language": "fr"})
     for browser in (here, elsewhere):
-        browser.force_login(desk.person("ann"))
+        browser.force_login(ann)
     here.post(reverse("language"), {"language": "de"})
-    elsewhere.force_login(desk.person("ann"))  # signs in anew
+    elsewhere.force_login(ann)  # signs in anew
     for browser in (here, elsewhere):
         assert 'lang="de"' in browser.get(reverse("account")).content.decode()
-    assert mail_choice(desk.person("ann")).language == "de"
+    assert mail_choice(ann).language == "de"
 
 
 def test_numbers_days_and_plurals_are_as_the_language_has_them():
