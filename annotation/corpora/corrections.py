@@ -378,7 +378,7 @@ def _is_again(
 ) -> bool:
     """Store an answer again that a correction took away; return whether its author is there."""
     about: dict[str, Any] = {"sentence": sentence, "task_id": task_id, "value": value}
-    if not get_user_model().objects.filter(pk=person).exists():
+    if person is not None and not get_user_model().objects.filter(pk=person).exists():
         person = None
     if model is Gold:
         source = Gold.Source.IMPORTED if person is None else Gold.Source.ADJUDICATED
