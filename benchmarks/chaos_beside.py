@@ -144,7 +144,11 @@ class Beside:
         """Delete the oldest big corpus, once there are several."""
         big = [corpus for corpus in client.corpora(project) if corpus["name"].startswith("w")]
         if len(big) > MOST_BIG:
-            client.delete_corpus(project, min(corpus["id"] for corpus in big))
+            try:
+                client.delete_corpus(project, min(corpus["id"] for corpus in big))
+            except ApiError as error:
+                if error.status != 404:  # asked again after no answer came: it is gone
+                    raise
 
     def _label(self, client: Client, project: int, n: int) -> None:
         """Add a label; rename or merge one that was added before."""
