@@ -276,7 +276,7 @@ def _examples(
     finals = final_answers(project, sentences=ids, tasks=tasks)
     whole = [i for i in ids if len(finals.get(i, {})) == len(tasks)][:N_EXAMPLES]
     return [
-        (tokens, {name: one.value for name, one in finals[i].items()})
+        (list(tokens), {name: one.value for name, one in finals[i].items()})
         for i, tokens in zip(whole, tokens_of(whole), strict=True)
     ]
 
