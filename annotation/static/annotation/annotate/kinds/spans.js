@@ -118,7 +118,7 @@ register({
     { words: t("⇤ end"), run: (state, item) => resize(state, item, "end", -1) },
     { words: t("end ⇥"), run: (state, item) => resize(state, item, "end", 1) },
     { words: t("+ piece"), command: "pieceOfSpan", run: startPiece },
-    { words: t("all equal words"), command: "equalSpans", run: labelEqual },
+    { words: t("all equal words"), command: "equalSpans", run: labelEqual, isForFingers: true },
   ],
 
   draw: ({ value }, task) => ({

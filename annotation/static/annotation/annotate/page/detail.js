@@ -74,9 +74,11 @@ export class Detail {
   #changes(item) {
     const { on, keys } = this;
     const hint = element("p", { class: "small muted" }, t("A label key or click changes it."));
-    const tools = kindOf(item).tools.map(({ words, cap, command, run }) =>
-      button(words, () => on.tool(run, item), cap ?? (command && commandCap(keys, command))),
-    );
+    const tools = kindOf(item).tools.map(({ words, cap, command, run, isForFingers }) => {
+      const node = button(words, () => on.tool(run, item), cap ?? (command && commandCap(keys, command)));
+      node.classList.toggle("for-fingers", Boolean(isForFingers)); // elsewhere its key is enough
+      return node;
+    });
     const box = element("div", { class: "pair-of-buttons" }, ...tools);
     const remove = button(t("Delete"), on.remove, "⌫");
     remove.classList.add("first-if-narrow"); // further buttons may be out of sight
