@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.adjudication.selectors import decisions, disputes
+from annotation.jobs.insights import get_insight, keep_insight
 from tests.browser.looking import overflow, picture, severe_violations
 from tests.browser.team_project import make_team, store_research
 
@@ -60,23 +61,33 @@ def test_disputes_are_walked_by_keyboard_alone(open_page, team):
 PAGES = (
     *("", "rounds/", "rounds/plan/", "rounds/10/", "team/", "agreement/", "adjudicate/", "inbox/"),
     *("review/", "studies/", "studies/new/replay/", "working-styles/", "advice/", "suspects/"),
-    *("webhooks/", "members/", "settings/"),
+    *("webhooks/", "members/", "settings/", "quote/", "data/", "export/"),
 )
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (820, "dark"), (1400, "light")])
-def test_the_pages_fit_and_can_be_read(open_page, team, width, theme):
+FINISH = """for (const one of document.getAnimations())
+    if (one instanceof CSSTransition) one.finish()"""  # colours that are on their way
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_the_pages_fit_and_can_be_read_in_light_and_dark(open_page, team, width):
     store_research(team)
     size = {"width": width, "height": 900}
-    page = _page(open_page, team, viewport=size, color_scheme=theme)
+    page = _page(open_page, team, viewport=size, color_scheme="light")
     faults = {}
     for path in PAGES:
         page.goto(f"/projects/{team.pk}/{path}")
         page.evaluate(
             "for (const part of document.querySelectorAll('main details')) part.open = true"
         )
-        picture(page, f"desk-{path.replace('/', '-')}{width}-{theme}")
+        name = f"desk-{path.replace('/', '-')}{width}"
+        picture(page, f"{name}-light")
         found = severe_violations(page)
+        page.emulate_media(color_scheme="dark")
+        page.evaluate(FINISH)
+        picture(page, f"{name}-dark")
+        found += severe_violations(page, "color-contrast")
+        page.emulate_media(color_scheme="light")
         if overflow(page) > 0:
             found.append(f"{overflow(page)} pixels too wide")
         if found:
@@ -112,6 +123,23 @@ def test_advice_is_a_sentence_and_an_interval_per_pair_of_tasks(open_page, team)
     assert page.locator("svg.interval").count() == 2
     page.get_by_role("link", name="Plan a round").click()
     expect(page.get_by_role("heading", name="Plan round 11")).to_be_visible()
+
+
+def test_a_draft_says_the_same_of_its_minutes_as_when_they_were_typed(open_page, team):
+    hour = {"n_sentences": 60, "n_test": 12, "minutes": 60.0, "is_all": False}
+    hour |= {"chance": 0.4, "tasks": {"Entities": 0.3, "Topic": 0.2, "Syntax": 0.1}}
+    found = {"round": 10, "train_seconds": 30.0, "minutes": 60.0, "budgets": {"60": hour}}
+    kind = get_insight("preview")
+    keep_insight(project=team, kind=kind, settings={}, inputs="", result=found)
+    page = _page(open_page, team, "rounds/plan/")
+    page.get_by_role("spinbutton", name="Budget").fill("25")
+    says = page.locator(".says")
+    expect(says).to_contain_text("25 minutes will buy about 25 sentences. 5 of them test")
+    typed = says.inner_text()
+    page.get_by_role("button", name="Keep as draft").click()
+    expect(page.get_by_text("The draft is kept for you")).to_be_visible()
+    expect(page.get_by_role("spinbutton", name="Budget")).to_have_value("25")
+    expect(says).to_have_text(typed)
 
 
 def test_the_plan_shows_only_settings_that_the_strategy_uses(open_page, team):
