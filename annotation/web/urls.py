@@ -13,7 +13,6 @@ from annotation.corpora import import_pages as importing
 from annotation.erasure import pages as erasure
 from annotation.jobs import pages as jobs
 from annotation.predictions import export_pages as exporting
-from annotation.projects import label_pages as life
 from annotation.projects import pages as projects
 from annotation.projects import task_pages as tasks
 from annotation.queue import pages as annotate
@@ -106,7 +105,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="delete-sentence",
     ),
     path("projects/<int:project_id>/tasks/", tasks.tasks, name="tasks"),
-    path("projects/<int:project_id>/labels/", life.labels, name="labels"),
+    path("projects/<int:project_id>/labels/", tasks.labels, name="labels"),
     path("projects/<int:project_id>/tasks/new/", tasks.new_task, name="new-task"),
     path("projects/<int:project_id>/tasks/<int:task_id>/", tasks.edit_task, name="edit-task"),
     path("projects/<int:project_id>/tasks/<int:task_id>/end/", tasks.end_task, name="end-task"),
