@@ -1,18 +1,27 @@
 """The loop of the server over labels that are hidden until they are asked for (paper 003)."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from analysis.data.labelled import HiddenPool, LabelledCorpus, Words, WorkTimes, draw_rows
 from analysis.errors import AnalysisError
-from analysis.studies.active_learning.settings import GOLD, ONCE, POOL, SimulationSettings
-from analysis.studies.active_learning.shared_models import SharedModels
-from analysis.studies.active_learning.start import first_cells
+from analysis.studies.active_learning.settings import (
+    BY_CHANCE,
+    GOLD,
+    ONCE,
+    POOL,
+    SimulationSettings,
+)
 from mtl_engine.active_learning.choose import Choice, budget_of, choose
+from mtl_engine.active_learning.cover import CLUSTER_LAYERS, sentence_groups
 from mtl_engine.active_learning.evaluate import Calibration, Evaluation, evaluate_ensemble
 from mtl_engine.active_learning.pool import (
     DEV,
@@ -21,17 +30,28 @@ from mtl_engine.active_learning.pool import (
     LabelledData,
     LabelledExample,
     Pool,
+    Rows,
     part_of,
 )
 from mtl_engine.active_learning.price import Prices, charge, price_items, price_pool
 from mtl_engine.active_learning.score import score_pool, sentence_vectors
-from mtl_engine.active_learning.train import train_ensemble
+from mtl_engine.active_learning.train import Checkpoints, Training, train_ensemble
+from mtl_engine.atomic import first_folder
+from mtl_engine.checkpoint import load_model, save_model
+from mtl_engine.clusters import typical_order
 from mtl_engine.costs import Costs, fit_costs
-from mtl_engine.ensemble import Ensemble
+from mtl_engine.devices import seeded
+from mtl_engine.encoders import new_encoder
+from mtl_engine.ensemble import Ensemble, TrainedModel
+from mtl_engine.examples import examples_hash
+from mtl_engine.feature_store import MemoryStore
+from mtl_engine.features import MEMORY_LIMIT, Features, open_features
+from mtl_engine.prediction import fit_temperatures
 from mtl_engine.selection import one_shot_budget
 from mtl_engine.types import Example
 
 SECONDS_PER_MINUTE = 60.0
+FIRST_MODELS = "first_models"  # folder of the cache
 
 
 @dataclass(frozen=True)
@@ -322,3 +342,84 @@ def _final(
         for name in (*names, "mean")
     }
     return {**measured[-1], **over_rounds, "cost": spent}
+
+
+def first_cells(
+    oracle: HiddenPool,
+    settings: SimulationSettings,
+    actual: Costs,
+    *,
+    seed: int,
+    cache_dir: Path | None = None,
+) -> Cells:
+    """Return the cells (n, t) that are known at the start.
+
+    The pool is in random order, so its first sentences are drawn by chance. Typical ones are taken
+    until they cost as much as those.
+    """
+    asked = np.zeros(oracle.is_open.shape, dtype=bool)
+    rows = np.arange(settings.initial)
+    if settings.start != BY_CHANCE:
+        order = _typical_rows(oracle, settings, seed, cache_dir)
+        price = actual.by_row(oracle.is_open)
+        is_paid = np.cumsum(price[order]) <= price[rows].sum()
+        rows = order[: max(1, int(is_paid.sum()))]
+    asked[rows] = True
+    return asked
+
+
+def _typical_rows(
+    oracle: HiddenPool, settings: SimulationSettings, seed: int, cache_dir: Path | None
+) -> Rows:
+    """Return the typical sentences first, each wording once, and no residue."""
+    pool = oracle.pool()
+    config = settings.engine_config(seed=seed).encoder
+    if config.kind == "transformer":
+        config = replace(config, frozen_layers=CLUSTER_LAYERS)
+    with seeded(seed, torch.device("cpu")):
+        encoder = new_encoder(config)
+    features = open_features(encoder, cache_dir) or Features(encoder, MemoryStore(MEMORY_LIMIT))
+    order = typical_order(features, pool.all_tokens(), settings.initial, seed=seed)
+    groups = sentence_groups(pool)[order]
+    _, first = np.unique(groups, return_index=True)
+    kept = np.sort(first[groups[first] >= 0])
+    return np.asarray(pool.ids[order[kept]], dtype=np.int64)
+
+
+class SharedModels(Checkpoints):
+    """The models that many runs begin with: trained once, found by what they learned from.
+
+    All strategies of a study start from the same labelled sentences, so the first training of a
+    seed is the same for each. It is kept with the caches, which may be removed at any time.
+    """
+
+    def __init__(self, cache_dir: Path | None, *, has_temperature: bool) -> None:
+        self.cache_dir, self.has_temperature = cache_dir, has_temperature
+
+    def find(self, training: Training) -> TrainedModel | None:
+        folder = self._folder(training)
+        if folder is None or not folder.exists():
+            return None
+        model = load_model(folder)
+        can_fit = self.has_temperature and bool(training.dev)
+        return TrainedModel(model, fit_temperatures(model, training.dev) if can_fit else {})
+
+    def keep(self, training: Training, trained: TrainedModel) -> None:
+        folder = self._folder(training)
+        if folder is not None:
+            with first_folder(folder) as new:
+                save_model(trained.model, new)
+
+    def _folder(self, training: Training) -> Path | None:
+        return self.cache_dir / FIRST_MODELS / _key(training) if self.cache_dir else None
+
+
+def _key(training: Training) -> str:
+    known = {
+        "config": training.config.to_dict(),
+        "tasks": [task.to_dict() for task in training.tasks],
+        "examples": examples_hash(training.examples),
+        "dev": examples_hash(training.dev),
+        "versions": [version(name) for name in ("torch", "transformers")],
+    }
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:20]

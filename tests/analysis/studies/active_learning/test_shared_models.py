@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.studies.active_learning import shared_models, simulation
+from analysis.studies.active_learning import simulation
 from analysis.studies.active_learning.settings import SimulationSettings
 from mtl_engine.active_learning import train as training
 from mtl_engine.ensemble import TrainedModel
@@ -50,11 +50,11 @@ def test_other_settings_train_their_own_model(tmp_path, trainings):
 
 def test_of_two_runs_that_finish_at_once_the_first_model_stays(tmp_path):
     _run(tmp_path, n_rounds=1)
-    (folder,) = (tmp_path / shared_models.FOLDER).iterdir()
+    (folder,) = (tmp_path / simulation.FIRST_MODELS).iterdir()
     kept = folder.stat().st_ino
-    shared = shared_models.SharedModels(tmp_path, has_temperature=False)
+    shared = simulation.SharedModels(tmp_path, has_temperature=False)
     shared._folder = lambda training: folder
-    shared.keep(None, TrainedModel(shared_models.load_model(folder)))
+    shared.keep(None, TrainedModel(simulation.load_model(folder)))
     assert folder.stat().st_ino == kept
     assert list(folder.parent.iterdir()) == [folder]
 

@@ -10,11 +10,11 @@ from analysis.studies.active_learning.settings import SimulationSettings
 from analysis.studies.active_learning.simulation import (
     actual_costs,
     divide,
+    first_cells,
     labelled_data,
     prior_times,
     simulate,
 )
-from analysis.studies.active_learning.start import first_cells
 from annotation.rounds.settings import RoundSettings
 from mtl_engine.errors import EngineError
 from mtl_engine.types import Example, TaskSpec
