@@ -7,6 +7,7 @@ and by a string are seen like those at the top of a module.
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 WIRING = ("urls", "api_urls")  # name every view; stand above all rooms
@@ -26,6 +27,17 @@ def sources(root: Path, package: str) -> list[Path]:
     return [path for path in files if "migrations" not in path.parts]
 
 
+def nodes(path: Path) -> list[ast.AST]:
+    """Return all that a file says that the rules are about: imports, calls, strings."""
+    return _nodes(path.read_text())
+
+
+@cache
+def _nodes(text: str) -> list[ast.AST]:
+    kinds = (ast.Import, ast.ImportFrom, ast.Call, ast.Constant)
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
+
+
 def with_content(root: Path, package: str) -> list[Path]:
     """Return the modules of a package but for markers, which hold one line at most."""
     return [path for path in sources(root, package) if len(path.read_text().splitlines()) > 1]
@@ -34,7 +46,7 @@ def with_content(root: Path, package: str) -> list[Path]:
 def imported_names(path: Path, root: Path, *, strings: bool = True) -> Iterator[tuple[str, int]]:
     """Yield every module or member that a file imports, wherever in the file, with the line."""
     package = path.relative_to(root).with_suffix("").parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -91,7 +103,7 @@ def writes(root: Path, package: str) -> list[str]:
         f"{path.relative_to(root)}:{node.lineno} {ast.unparse(node.func)}"
         for path in sources(root, package)
         if _is_door(path.relative_to(root))
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         if _writes(node, node.func) or _speaks_sql(node)
     ]
@@ -103,7 +115,7 @@ def raw_sql(root: Path, package: str, allowed: tuple[str, ...]) -> list[str]:
         f"{path.relative_to(root)}:{node.lineno} {ast.unparse(node.func)}"
         for path in sources(root, package)
         if not path.relative_to(root).as_posix().startswith(allowed)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and _speaks_sql(node)
     ]
 
