@@ -7,6 +7,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 # more, alone, and must pass then; both results are printed, so that a test which needs this is seen and mended.
 ALONE := || { test $$? -eq 1 && echo "Once more, alone:" && $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -n 0
 
+# The suite starts a hundred processes; each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run wheels api docs lock sbom audit test test-corpora test-sqlite test-postgres check bench chaos soak attack format browser clean
 
 run: .venv/installed
@@ -18,7 +21,7 @@ test-sqlite: .venv/installed-dev browser
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ALONE); }
 
 test-postgres: export TANDEM_TEST_DATABASE := postgres
-# Formats read streams and know no database.
+# Formats read streams and know no database; what else cannot differ there is left out by tests/environment.py.
 test-postgres: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/annotation/formats tests/annotation tests/config $(ALONE) tests/annotation tests/config; }
 

@@ -33,6 +33,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(reason)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the run on SQLite what cannot come out differently on PostgreSQL.
+
+    That is what never opens the database, and what says so (``any_database``).
+    """
+    if os.environ.get("TANDEM_TEST_DATABASE") == "postgres":
+        left = [item for item in items if not _may_differ(item)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if _may_differ(item)]
+
+
+def _may_differ(item: pytest.Item) -> bool:
+    opens = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
+    opens = opens or item.get_closest_marker("django_db") or "own_database" in item.keywords
+    return bool(opens) and "any_database" not in item.keywords
+
+
 def _own_home() -> None:
     home = tempfile.mkdtemp(prefix="tandem-test-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)

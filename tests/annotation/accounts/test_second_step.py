@@ -22,7 +22,7 @@ from annotation.erasure.services import anonymise
 from annotation.errors import InvalidInput
 from annotation.models import LogEntry, RecoveryCode, SecondStep
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 NOW = datetime(2026, 3, 1, 12, 0, 5, tzinfo=UTC)
 # RFC 6238, appendix B: the last six of the eight digits of the SHA-1 column
 RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

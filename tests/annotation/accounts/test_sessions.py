@@ -7,7 +7,7 @@ from django.apps import apps
 from django.contrib.auth import BACKEND_SESSION_KEY, authenticate, get_user_model
 from django.test import Client
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 migration = import_module("annotation.migrations.0007_django_sessions")
 
 

@@ -15,7 +15,7 @@ from annotation.errors import Conflict
 from annotation.models import ApiToken, Identity, LogEntry, Membership, Role
 from config.environment import GroupRole, SingleSignOn, group_roles, single_sign_on
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 ROLES = (
     GroupRole("cn=labellers,ou=people", "annotator", "Harbour"),
     GroupRole("leads", "curator", "Harbour"),

@@ -16,6 +16,8 @@ from annotation.queue.groups import save_group
 from annotation.rounds.settings import RoundSettings
 from annotation.web.urls import urlpatterns
 
+pytestmark = pytest.mark.any_database
+
 OPEN_TO_ALL = {"sign-in", "sign-in-link", "invitation", "theme", "language", "sign-out"}
 OPEN_TO_ALL |= {"sign-in-code", "single-sign-on", "single-sign-on-back"}  # see test_sign_in_steps
 OPEN_TO_THE_SIGNED_IN = {"projects", "account", "set-password", "second-step", "new-project"}

@@ -12,7 +12,7 @@ from annotation.projects.services import create_project
 from annotation.rounds.data import languages_of
 from mtl_engine.types import Example
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 TONE = {"name": "tone", "kind": "classes", "labels": ["good", "bad"]}
 
 

@@ -18,7 +18,7 @@ from annotation.projects.services import create_project, update_task
 from annotation.queue.submissions import checked_answers
 from annotation.rounds.data import answers_left_out
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 TASKS = [
     {"name": "drug", "kind": "spans", "labels": ["DRUG", "CLASS"]},
     {"name": "dose", "kind": "spans", "labels": ["DOSE", "FORM"]},

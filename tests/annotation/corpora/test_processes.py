@@ -13,6 +13,8 @@ from django.db import connection
 
 from tests.annotation.corpora.test_imports import CONLLU
 
+pytestmark = pytest.mark.own_database
+
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = """
 name = "NAME"

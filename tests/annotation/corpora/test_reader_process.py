@@ -18,6 +18,8 @@ from annotation.models import Gold, Sentence
 from annotation.web.security import read_json, unusable_label
 from tests.annotation.corpora.test_imports import CONLLU
 
+pytestmark = pytest.mark.any_database
+
 apart = pytest.mark.apart
 
 

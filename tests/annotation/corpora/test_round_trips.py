@@ -13,6 +13,8 @@ from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.projects.services import create_project
 
+pytestmark = pytest.mark.any_database
+
 DATA = Path(os.environ["TANDEM_DATA"])
 
 SPANS = {"kind": "spans", "open": True}

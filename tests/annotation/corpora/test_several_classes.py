@@ -13,7 +13,7 @@ from annotation.formats import ReadOptions
 from annotation.models import Gold
 from annotation.projects.services import create_project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 SLU = (
     b"# intent = flight#airfare\nfares\tO\nplease\tO\n\n"
     b"# intent = flight\ngo\tO\n\n# intent = #\nhello\tO\n\n"

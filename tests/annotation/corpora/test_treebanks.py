@@ -33,7 +33,7 @@ from mtl_engine.kinds import KINDS, TaskSpec
 from tests.annotation.queue.conftest import Desk
 from tests.annotation.rounds.conftest import TINY
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db(transaction=True)]
 
 TASKS = [
     {"name": "lemma", "kind": "lemmas"},

@@ -3,7 +3,7 @@ import pytest
 from annotation.demo.services import create_demo_projects
 from annotation.models import Gold, Project, Sentence
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 
 
 def test_the_demo_projects_are_made_once_labelled_in_part_and_ready_to_annotate(monkeypatch):

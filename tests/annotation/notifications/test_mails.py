@@ -19,6 +19,8 @@ from annotation.notifications.transport import MOST_TRIES, WAITS, deliver
 from annotation.web.languages import LOCALE, read_po
 from config.environment import mail as read_mail
 
+pytestmark = pytest.mark.any_database
+
 NOW = timezone.now
 
 

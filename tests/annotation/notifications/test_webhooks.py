@@ -19,6 +19,8 @@ from annotation.notifications.transport import MOST_TRIES, deliver, find_host, s
 from annotation.projects.services import add_webhook, send_test
 from tandem_client.webhooks import BadSignature, verify
 
+pytestmark = pytest.mark.any_database
+
 
 def work():
     worker.queue_deliveries(now=timezone.now())

@@ -14,7 +14,7 @@ from annotation.predictions.sources import ask_source, find_endpoint
 from annotation.queue.suggestions import shown_suggestions
 from tests.annotation.rounds.conftest import import_demo
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 
 
 @pytest.fixture

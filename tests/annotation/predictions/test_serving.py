@@ -14,7 +14,7 @@ from annotation.accounts.services import create_token
 from annotation.predictions.predictor import Models, _handler
 from config.home import home
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 
 
 @pytest.fixture

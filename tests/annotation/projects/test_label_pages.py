@@ -4,6 +4,8 @@ import pytest
 
 from annotation.models import Gold
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def change(client, harbour, ada):

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 
 
 def test_the_page_is_sent_compressed_to_whoever_can_read_that(client, harbour, ada):

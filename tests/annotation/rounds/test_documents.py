@@ -3,11 +3,15 @@
 import io
 import json
 
+import pytest
+
 from annotation.corpora.imports import import_corpus
 from annotation.models import Ask, Sentence, Suggestion
 from annotation.projects.services import create_project
 from annotation.rounds.services import launch_round
 from tests.annotation.rounds.conftest import TINY
+
+pytestmark = pytest.mark.any_database
 
 TASKS = [
     {"name": "tone", "kind": "classes", "labels": ["good", "bad"]},

@@ -14,6 +14,8 @@ from mtl_engine.encoders import new_encoder
 from mtl_engine.errors import EngineError
 from tests.mtl_engine.test_encoders import write_encoder
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ from annotation.rounds.stages import replay_round
 from annotation.rounds.workspace import Workspace
 from tests.annotation.rounds.conftest import TINY, import_demo
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,8 @@ from annotation.rounds.outlook import facts_of, next_steps, round_sums, standing
 from annotation.rounds.settings import RoundSettings
 from tests.annotation.queue.conftest import NOON, Desk, add_sentences, new_project
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def desk(db):

@@ -8,7 +8,7 @@ from annotation.rounds.preview import bought_for, by_chance
 from annotation.rounds.services import launch_round, set_default_settings
 from tests.annotation.rounds.conftest import TINY, import_demo
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db(transaction=True)]
 
 
 def _plan(client, project, people):

@@ -23,6 +23,8 @@ from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.settings import settings_fields, settings_table
 from tests.annotation.rounds.conftest import TINY, import_demo
 
+pytestmark = pytest.mark.any_database
+
 ROOT = Path(__file__).resolve().parents[3]
 CHANGED = {
     "amount": 12.5,

@@ -17,7 +17,7 @@ from config.home import home
 from config.store import Store, store_url
 from tests.annotation.rounds.conftest import TINY, import_demo
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 
 
 @pytest.fixture(params=["folder", "s3"])

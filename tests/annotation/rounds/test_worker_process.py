@@ -112,6 +112,7 @@ def test_a_round_whose_worker_is_killed_at_every_stage_comes_to_its_end(project,
     call_command("replay_round", launched.pk, stdout=io.StringIO())
 
 
+@pytest.mark.any_database
 def test_what_a_killed_machine_finished_another_one_does_not_do_again(
     project, people, s3, tmp_path, monkeypatch
 ):

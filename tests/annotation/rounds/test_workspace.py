@@ -16,7 +16,7 @@ from mtl_engine.active_learning.pool import LabelledData, LabelledExample
 from mtl_engine.types import Example
 from tests.annotation.rounds.conftest import TINY, import_demo
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db(transaction=True)]
 SECRET = LabelledData((LabelledExample(Example(("SECRET",), {}, 1), "train", False),))
 
 

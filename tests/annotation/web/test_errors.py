@@ -7,7 +7,7 @@ from django.test import Client as Browser
 from annotation.queue import api as queue
 from tests.annotation.web.conftest import Caller
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
 
 
 def test_every_failure_has_the_one_shape(call, desk):

@@ -27,6 +27,8 @@ from annotation.web.languages import (
 )
 from tests.annotation.queue.conftest import Desk, new_project
 
+pytestmark = pytest.mark.any_database
+
 CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/django.po"))
 TEMPLATES = ROOT / "templates" / "annotation"
 PLACE = re.compile(r"{\w+}|%\(\w+\)s")

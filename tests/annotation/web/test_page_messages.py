@@ -1,8 +1,11 @@
+import pytest
 from django.contrib.messages import success
 from django.http import HttpResponse
 from django.test import RequestFactory
 
 from annotation.web.frame import PageMessages
+
+pytestmark = pytest.mark.any_database
 
 
 def _messages(path):

@@ -11,6 +11,8 @@ from annotation.models import Annotation, Membership, Project, Role
 from annotation.projects.labels import add_labels
 from annotation.projects.selectors import task_progress
 
+pytestmark = pytest.mark.any_database
+
 SETTINGS = {  # what the form of a project's settings cannot do without
     "language": "en",
     "overlap": 1,

@@ -13,6 +13,8 @@ from annotation.models import Label
 from annotation.web.languages import mark_phrases, read_parts, texts_of
 from tests.marked_language import escaped, marked_language
 
+pytestmark = pytest.mark.any_database
+
 ROOT = Path(__file__).parents[3]
 TEMPLATES = sorted(ROOT.glob("a*/templates/**/*.html"))
 HIDDEN = re.compile(

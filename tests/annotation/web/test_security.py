@@ -9,6 +9,8 @@ from annotation.accounts.services import create_token
 from annotation.web import security
 from annotation.web.security import HideSecrets, RateLimits, client_address
 
+pytestmark = pytest.mark.any_database
+
 
 def send(client, path, n_bytes, **headers):
     return client.generic(

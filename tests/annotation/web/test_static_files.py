@@ -9,6 +9,8 @@ from django.core.files.storage import FileSystemStorage
 import annotation
 from annotation.web.static_storage import COMMENT, StaticStorage
 
+pytestmark = pytest.mark.any_database
+
 SOURCES = Path(annotation.__file__).parent / "static"
 IMPORT = re.compile(r'(?:from|import)\s*"(\.[^"]+)"')
 

@@ -7,6 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Annotation, Lease, Submission
 from tests.annotation.queue.conftest import ANSWERS
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def project(desk):
