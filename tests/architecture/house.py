@@ -22,9 +22,9 @@ SQL_NAMES = {"RawSQL"}
 
 
 def sources(root: Path, package: str) -> list[Path]:
-    """Return the modules of a package, migrations aside."""
+    """Return the modules of a package; migrations and what catalogues bring aside."""
     files = sorted((root / package).rglob("*.py"))
-    return [path for path in files if "migrations" not in path.parts]
+    return [path for path in files if not {"migrations", "locale"} & set(path.parts)]
 
 
 def nodes(path: Path) -> list[ast.AST]:
