@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from django import forms, template
 from django.template import defaultfilters
@@ -31,7 +31,7 @@ register = template.Library()
 
 
 @register.simple_tag
-def script_words() -> dict[str, str]:
+def script_words() -> dict[str, str | list[str]]:
     """Return the texts of the scripts in the active language, none for English."""
     return words_of_scripts()
 
@@ -60,7 +60,7 @@ def as_number(value: object) -> int:
 
 
 @register.filter(name="date")
-def written(moment: datetime | None, pattern: str = "j M Y") -> str:
+def written(moment: date | None, pattern: str = "j M Y") -> str:
     """Return a day or moment as the language writes it; patterns are texts of the catalogues."""
     return defaultfilters.date(moment, gettext(pattern))
 
