@@ -270,8 +270,8 @@ def members(request: HttpRequest, project_id: int) -> HttpResponse:
             days=form.cleaned_data["days"],
         )
         link = Link("The invitation is ready", absolute_url(request, "invitation", invited.token))
-        address = form.cleaned_data.get("address")
-        is_mailed = bool(address) and _mail_link(request, project, invited, address, link.address)
+        address = form.cleaned_data.get("address") or ""
+        is_mailed = address != "" and _mail_link(request, project, invited, address, link.address)
         return _page(request, project, InvitationForm(), link, is_mailed=is_mailed)
     return _page(request, project, form)
 
