@@ -40,6 +40,8 @@ ACTIONS = {
     "tags.set": (MARK, "tags a word"),
     "tags.paint": (MARK, "tags several words"),
     "tree.attach": (MARK, "attaches a word"),
+    "graph.add": (MARK, "draws a link"),
+    "graph.addAll": (MARK, "draws a link"),
     "relation.add": (MARK, "draws a link"),
     "attribute.set": (MARK, "gives a span an attribute"),
     "span.piece": (MARK, "adds words to a span in pieces"),
