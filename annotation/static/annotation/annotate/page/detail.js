@@ -76,7 +76,7 @@ export class Detail {
     const hint = element("p", { class: "small muted" }, t("A label key or click changes it."));
     const tools = kindOf(item).tools.map(({ words, cap, command, run, isForFingers }) => {
       const node = button(words, () => on.tool(run, item), cap ?? (command && commandCap(keys, command)));
-      node.classList.toggle("for-fingers", Boolean(isForFingers)); // elsewhere its key is enough
+      node.classList.toggle("for-fingers", Boolean(isForFingers)); // with a keyboard its key is enough
       return node;
     });
     const box = element("div", { class: "pair-of-buttons" }, ...tools);
