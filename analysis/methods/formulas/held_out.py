@@ -7,7 +7,8 @@ from analysis.methods.formulas.expressions import Expression
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-N_PROBES = 1000
+N_PROBES = 4000
+MARGIN = 0.05  # of the range, on both sides
 
 
 def hold_out(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
@@ -27,12 +28,22 @@ def mean_errors(
 
 
 def is_defined_within(expression: Expression, inputs: Floats) -> bool:
-    """Return whether a formula has a finite value on the rows and anywhere between them.
+    """Return whether a formula has a finite value on the rows, between them and just beside them.
 
-    Between them is asked at random points of the range of each variable: a root or logarithm that
-    holds on a hundred rows may still be that of a negative number beside them.
+    That is asked at random points of the range of each variable and of a twentieth more at both
+    ends, which never changes a sign: a root or logarithm that holds on a hundred rows may still be
+    that of a negative number on the next one.
     """
     rng = np.random.default_rng(0)
-    probes = rng.uniform(inputs.min(axis=0), inputs.max(axis=0), (N_PROBES, inputs.shape[1]))
+    low, high = inputs.min(axis=0), inputs.max(axis=0)
+    more = MARGIN * (high - low)
+    low, high = _beside(low, -more), _beside(high, more)
+    probes = rng.uniform(low, high, (N_PROBES, inputs.shape[1]))
     values = expression(np.vstack([inputs, probes]))
     return bool((np.abs(values) < np.sqrt(np.finfo(float).max)).all())
+
+
+def _beside(ends: Floats, more: Floats) -> Floats:
+    """Return the ends of ranges moved outwards, half of the way to 0 at most."""
+    moved = ends + more
+    return np.asarray(np.where(ends * moved <= ends**2 / 2, ends / 2, moved))
