@@ -184,7 +184,7 @@ def _documents_and_sentences(folder: Path, split: str) -> Iterator[Example]:
         }
         places = {(s, e) for s, e, _ in spans}
         for cluster in document["clusters"]:
-            mentions = sorted((s, e + 1) for s, e in cluster if (s, e + 1) in places)
+            mentions = sorted({(s, e + 1) for s, e in cluster if (s, e + 1) in places})
             for (a, b), (c, d) in pairwise(mentions):
                 if words.sentence_of(c) - words.sentence_of(a) < DEFAULT_WINDOW:
                     links.add((c, d, a, b, "Same-As"))

@@ -205,7 +205,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["annotation.web.rest.JsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotation.web.rest.AlwaysFirst",
     "EXCEPTION_HANDLER": "annotation.web.errors.handle_exception",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "annotation.web.serializers.ApiSchema",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",

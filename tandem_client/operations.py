@@ -119,6 +119,15 @@ class AnswerSummary(TypedDict):
     labels: list[str]
 
 
+class Answers(TypedDict):
+    """Whose answers."""
+
+    person: str
+
+
+AnswersEnum = Literal["keep", "delete"]
+
+
 class AppliedAnswer(TypedDict):
     """What new rounds are set to from now on."""
 
@@ -447,6 +456,12 @@ class Decided(TypedDict):
     gold: dict[str, int]
 
 
+class Delete(TypedDict):
+    """A sign that deleting is meant."""
+
+    name: str
+
+
 class Delivery(TypedDict):
     """One call of a webhook, and how it went."""
 
@@ -557,6 +572,13 @@ class Effect(TypedDict):
 
 
 EncoderEnum = Literal["bundled", "tiny"]
+
+
+class Erase(TypedDict):
+    """Whom to erase, typed by hand, and what becomes of their answers."""
+
+    name: str
+    answers: "AnswersEnum"
 
 
 class Erased(TypedDict):
@@ -1917,6 +1939,12 @@ class SentenceRowPage(TypedDict):
     next: str | None
 
 
+class Sentences(TypedDict):
+    """Which sentences."""
+
+    sentences: list[int]
+
+
 class SentencesDeleted(TypedDict):
     """What went."""
 
@@ -2640,9 +2668,9 @@ class Operations(Transport):
         """Close an account or open it again; answers and memberships stay."""
         return self._json("PATCH", f"people/{person_id}/", body, may_repeat=True)
 
-    def delete_people(self, person_id: int) -> "Erased":
+    def delete_people(self, person_id: int, **body: Unpack[Erase]) -> "Erased":
         """Erase a person, with or without their answers."""
-        return self._json("DELETE", f"people/{person_id}/", may_repeat=True)
+        return self._json("DELETE", f"people/{person_id}/", body, may_repeat=True)
 
     def compute_anonymise(self, person_id: int) -> "Account":
         """Take a person's name off everything they did, and close the account for good."""
@@ -2664,9 +2692,9 @@ class Operations(Transport):
         """Change what a project says and how it is worked on; pause, archive or reopen it."""
         return self._json("PATCH", f"projects/{project_id}/", body, may_repeat=True)
 
-    def delete_project(self, project_id: int) -> None:
+    def delete_project(self, project_id: int, **body: Unpack[Delete]) -> None:
         """Delete a project with everything in it: rows and files."""
-        return self._json("DELETE", f"projects/{project_id}/", may_repeat=True)
+        return self._json("DELETE", f"projects/{project_id}/", body, may_repeat=True)
 
     def disputes(self, project_id: int) -> "DisputeList":
         """Return the sentences on which people differ, most disagreement first."""
@@ -2698,9 +2726,9 @@ class Operations(Transport):
         """Have agreement, and what suggestions do, computed anew."""
         return self._json("POST", f"projects/{project_id}/agreement/")
 
-    def delete_answer(self, project_id: int) -> "Erased":
+    def delete_answer(self, project_id: int, **body: Unpack[Answers]) -> "Erased":
         """Delete what one person answered in a project; the queue asks for it again."""
-        return self._json("DELETE", f"projects/{project_id}/answers/", may_repeat=True)
+        return self._json("DELETE", f"projects/{project_id}/answers/", body, may_repeat=True)
 
     def create_answer(
         self, project_id: int, answer_id: int, **body: Unpack[ReviewBodyRequest]
@@ -2956,9 +2984,9 @@ class Operations(Transport):
         """Return sentences in the order of import, filtered by corpus and text."""
         return self._pages(f"projects/{project_id}/sentences/", query)
 
-    def delete_sentence(self, project_id: int) -> "SentencesDeleted":
+    def delete_sentence(self, project_id: int, **body: Unpack[Sentences]) -> "SentencesDeleted":
         """Delete sentences with all answers to them."""
-        return self._json("DELETE", f"projects/{project_id}/sentences/", may_repeat=True)
+        return self._json("DELETE", f"projects/{project_id}/sentences/", body, may_repeat=True)
 
     def borders_sentence(
         self, project_id: int, sentence_id: int, **body: Unpack[Borders]

@@ -95,6 +95,17 @@ def test_members_come_by_invitation_and_go(manager, project, annotator):
         annotator.project(project)
 
 
+def test_what_is_deleted_for_good_is_named(manager, project):
+    first, *rest = [row["id"] for row in manager.sentences(project)]
+    assert manager.delete_sentence(project, sentences=[first]) == {"n_sentences": 1}
+    assert [row["id"] for row in manager.sentences(project)] == rest
+    with pytest.raises(ApiError, match="Nothing was deleted"):
+        manager.delete_project(project, name="another")
+    manager.delete_project(project, name=manager.project(project)["name"])
+    with pytest.raises(ApiError, match="not_found"):
+        manager.project(project)
+
+
 def test_a_round_is_launched_followed_and_worked_through(manager, project, annotator):
     number = launch(manager, project)
     assert [row["number"] for row in manager.rounds(project)] == [number]
