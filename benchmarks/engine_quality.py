@@ -5,8 +5,9 @@ python -m benchmarks.engine_quality --dataset atis --seeds 0 1 2 --results FILE.
 Each run trains on a random sample drawn with its seed, chooses the epoch on random development
 sentences and is scored once on all test sentences, with the engine's own settings. Finished runs
 are appended to the results file, and are not run again; ``--report`` prints the table of a results
-file. Settings are tuned with ``--set training.batch_words=96 --score-on dev``, which scores on dev
-sentences that the training has not seen and never looks at the test sentences.
+file, ``--reachable`` the most that classes can reach where a sample lacks some of them. Settings
+are tuned with ``--set training.batch_words=96 --score-on dev``, which scores on dev sentences that
+the training has not seen and never looks at the test sentences.
 """
 
 import argparse
@@ -69,11 +70,16 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, help="instead of as many as suit the words")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=JSON")
     parser.add_argument("--score-on", choices=["test", "dev"], default="test")
-    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--results", type=Path, default=Path("engine_quality.jsonl"))
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--reachable", action="store_true", help="of each seed; trains nothing")
     arguments = parser.parse_args()
     if arguments.report:
         print(table(read_results(arguments.results)))
+        return
+    if arguments.reachable:
+        for seed in arguments.seeds:
+            print(seed, reachable(arguments, seed))
         return
     torch.set_num_threads(1)
     run_missing(arguments)
@@ -105,6 +111,18 @@ def run_missing(arguments: argparse.Namespace) -> None:
                 row = {**key, **run(sample, tasks, settings(arguments, model, loss, seed))}
                 with arguments.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
+
+
+def reachable(arguments: argparse.Namespace, seed: int) -> dict[str, float]:
+    """Return per task of classes the share of test sentences, in %, whose class a sample has."""
+    splits, tasks = read_dataset(arguments.dataset, arguments.data)
+    sample = draw(splits, protocol(arguments), seed, arguments.limit)
+    found = {}
+    for name in (task.name for task in tasks if task.kind == "classes"):
+        known = {example.labels[name] for example in sample["train"]}
+        hits = [example.labels[name] in known for example in sample["test"]]
+        found[name] = round(100 * float(np.mean(hits)), 1)
+    return found
 
 
 def protocol(arguments: argparse.Namespace) -> Protocol:
