@@ -14,8 +14,10 @@ import logging
 import smtplib
 import socket
 import ssl
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -35,6 +37,7 @@ IN_HAND = timedelta(minutes=2)  # then another worker may take it: this one has 
 KEPT = timedelta(days=30)  # what was delivered or given up
 SECONDS = 15.0  # for one call
 MAX_ANSWER = 256 * 1024  # bytes
+GIVEN_OUT = ipaddress.ip_network("2000::/3")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -72,7 +75,7 @@ class Endpoint:
         """Return the address to connect to, after its name was looked up and allowed."""
         try:
             rows = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise Refused(f"The host of '{self.url}' is not found: {error}.") from error
         found = [ipaddress.ip_address(row[4][0]) for row in rows]
         for one in found:
@@ -89,7 +92,19 @@ class Endpoint:
             return found in ipaddress.ip_network(self.network, strict=False)
         if host == "localhost" or is_address(host):
             return (host == "localhost" and found.is_loopback) or str(found) == host.strip("[]")
-        return found.is_global
+        return _is_public(found)
+
+
+def _is_public(found: Address) -> bool:
+    """Return whether an address is one machine of the open net, whatever it is written as.
+
+    Of IPv6 only what is given out counts: what wraps an IPv4 address may lead inside again.
+    """
+    if not found.is_global or found.is_multicast:
+        return False
+    if isinstance(found, ipaddress.IPv4Address):
+        return True
+    return found in GIVEN_OUT and found.sixtofour is None
 
 
 def is_address(host: str) -> bool:
@@ -112,12 +127,9 @@ def post(
     until = time.monotonic() + seconds
     try:
         plain = socket.create_connection((endpoint.address(), endpoint.port), timeout=seconds)
-        with plain:
-            stream = (
-                ssl.create_default_context().wrap_socket(plain, server_hostname=endpoint.host)
-                if endpoint.is_encrypted
-                else plain
-            )
+        with plain, _encrypted(plain, endpoint) as stream, _shut_after(seconds, stream):
+            if isinstance(stream, ssl.SSLSocket):
+                stream.do_handshake()
             connection = http.client.HTTPConnection(endpoint.host, endpoint.port)
             connection.sock = stream
             connection.request("POST", target, body, dict(headers))
@@ -126,8 +138,37 @@ def post(
                 raise BadAnswer("redirect", "The address redirects, which is refused.")
             return response.status, _read(response, stream, until)
     except (OSError, http.client.HTTPException) as error:
-        why = "time-out" if isinstance(error, TimeoutError) else "no connection"
+        is_late = isinstance(error, TimeoutError) or time.monotonic() >= until
+        why = "time-out" if is_late else "no connection"
         raise BadAnswer(why, f"The endpoint did not answer: {error}") from error
+
+
+def _encrypted(plain: socket.socket, endpoint: Endpoint) -> socket.socket:
+    if not endpoint.is_encrypted:
+        return plain
+    return ssl.create_default_context().wrap_socket(
+        plain, server_hostname=endpoint.host, do_handshake_on_connect=False
+    )
+
+
+@contextmanager
+def _shut_after(seconds: float, stream: socket.socket) -> Iterator[None]:
+    """Cut a connection after a time, in whatever it is.
+
+    Time-outs of sockets are for one read: headers that drip in would hold the worker for days.
+    """
+
+    def shut() -> None:
+        with suppress(OSError):  # it was closed already
+            socket.socket.shutdown(stream, socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, shut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _read(response: http.client.HTTPResponse, stream: socket.socket, until: float) -> bytes:
@@ -140,6 +181,8 @@ def _read(response: http.client.HTTPResponse, stream: socket.socket, until: floa
         stream.settimeout(left)
         piece = response.read1(16_384)
         if not piece:
+            if time.monotonic() >= until:
+                raise TimeoutError("the answer took too long")
             return found
         found += piece
         if len(found) > MAX_ANSWER:
@@ -191,7 +234,9 @@ def find_host(url: str) -> Endpoint:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         parts, host, port = urlsplit(""), "", None
-    if parts.scheme not in ("http", "https") or not host or parts.username or parts.fragment:
+    is_plain = url.isascii() and url.isprintable() and " " not in url
+    is_web = parts.scheme in ("http", "https") and host
+    if not is_plain or not is_web or parts.username or parts.fragment:
         words = f"'{url[:200]}' is no address of a webhook; write https://host/path."
         raise InvalidInput([Problem("url", words)])
     for entry in settings.WEBHOOK_HOSTS:

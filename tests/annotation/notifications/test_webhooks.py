@@ -3,6 +3,10 @@
 import hashlib
 import hmac
 import json
+import socket
+import threading
+import time
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -104,6 +108,53 @@ def test_redirects_are_not_followed(hook, ada, listener):
     assert (sent.state, "redirects" in sent.message) == ("waiting", True)
 
 
+def _drips(connection):
+    """Answer with one byte of a header now and then."""
+    connection.sendall(b"HTTP/1.1 204 No Content\r\nX: ")
+    while True:
+        connection.sendall(b"x")
+        time.sleep(0.05)
+
+
+def _goes_on(connection):
+    """Say for ever that the answer is about to come."""
+    while True:
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+
+
+@pytest.mark.parametrize("answer", [_drips, _goes_on, lambda _: time.sleep(5)])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_call_ends_in_its_time_whatever_comes_back(settings, answer, scheme):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with suppress(OSError), connection:
+                answer(connection)
+
+        threading.Thread(target=serve, daemon=True).start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        settings.WEBHOOK_HOSTS = [address]
+        began = time.monotonic()
+        with pytest.raises(transport.BadAnswer):
+            transport.post(find_host(f"{scheme}://{address}/"), b"{}", headers={}, seconds=0.5)
+        assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize("path", ["/ü", "/a b", "/a\x00", "/?q=名"])
+def test_an_address_that_cannot_be_called_is_refused_where_it_is_entered(
+    project, ada, listener, path
+):
+    url = listener.url.replace("/hook", path)
+    with pytest.raises(InvalidInput):
+        add_webhook(project=project, url=url, events=["export.done"], actor=ada)
+    old = Webhook.objects.create(project=project, url=url, events=["export.done"], secret="s")
+    sent = send_test(webhook=old, actor=ada, now=timezone.now())
+    work()
+    sent.refresh_from_db()
+    assert (sent.n_tries, bool(sent.message)) == (1, True)  # and others are told nevertheless
+
+
 def test_only_listed_hosts_are_called_and_names_may_not_lead_inside(settings, monkeypatch):
     settings.WEBHOOK_HOSTS = ["hooks.example.org", "ci.lan=10.0.0.0/8", "other.example.org:8443"]
 
@@ -124,8 +175,10 @@ def test_only_listed_hosts_are_called_and_names_may_not_lead_inside(settings, mo
     ):
         with pytest.raises(InvalidInput):
             find_host(url)
-    for inside in ("127.0.0.1", "10.0.0.7", "169.254.169.254", "192.168.1.1", "::1"):
-        leads_to(inside)
+    inside = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "192.168.1.1", "::1", "224.0.0.1"]
+    inside += ["::ffff:10.0.0.7", "::127.0.0.1", "64:ff9b::a00:7", "2002:a00:7::", "fec0::1"]
+    for one in inside:
+        leads_to(one)
         with pytest.raises(Refused, match="not allowed"):
             find_host("https://hooks.example.org/x").address()
     leads_to("93.184.216.34")
