@@ -6,8 +6,7 @@ from django import forms
 
 from annotation.accounts.services import INVITATION_DAYS
 from annotation.models import ApiToken, Role
-from annotation.notifications.events import mail_events
-from annotation.notifications.outbox import is_mail_on
+from annotation.notifications.outbox import is_mail_on, mail_events
 
 DAYS = ((1, "1 day"), (7, "7 days"), (INVITATION_DAYS, "14 days"), (30, "30 days"))
 

@@ -55,12 +55,12 @@ from annotation.accounts.sign_in_pages import CAME_BY_LINK, CONNECTS, TOO_OFTEN
 from annotation.accounts.single_sign_on import disconnect, is_connected
 from annotation.errors import Conflict, Forbidden, InvalidInput, Problem, Refused
 from annotation.models import Project, Role
-from annotation.notifications.events import mail_events
 from annotation.notifications.outbox import (
     choose_mail,
     confirm_address,
     is_mail_on,
     mail_choice,
+    mail_events,
     mail_invitation,
     stuck_invitations,
 )

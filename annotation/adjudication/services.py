@@ -21,8 +21,7 @@ from annotation.adjudication.selectors import disputes, gold_values
 from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence
-from annotation.notifications.events import FLAG_ANSWERED
-from annotation.notifications.outbox import notify
+from annotation.notifications.outbox import FLAG_ANSWERED, notify
 from annotation.projects.documents import words_of
 from annotation.queue.skips import leave_out, take_back
 from annotation.queue.submissions import DECIDES, checked_answers

@@ -26,8 +26,7 @@ from annotation.formats.format import detect, get_format, readable_formats
 from annotation.formats.records import Limits, ReadOptions
 from annotation.jobs.services import Progress, enqueue_job, finish_job
 from annotation.models import Job, Project
-from annotation.notifications.events import EXPORT_DONE
-from annotation.notifications.outbox import notify
+from annotation.notifications.outbox import EXPORT_DONE, notify
 from annotation.projects.selectors import find_corpora
 from config.home import home
 

@@ -178,7 +178,7 @@ class MailChoice(models.Model):
     address = models.EmailField(blank=True)
     is_confirmed = models.BooleanField(default=False)  # by a link that was sent there
     language = models.CharField(max_length=16, default="en")
-    events = models.JSONField(default=list)  # names of annotation.notifications.events
+    events = models.JSONField(default=list)  # names of annotation.notifications.outbox
 
 
 class Webhook(models.Model):
@@ -186,7 +186,7 @@ class Webhook(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
-    events = models.JSONField(default=list)  # names of annotation.notifications.events
+    events = models.JSONField(default=list)  # names of annotation.notifications.outbox
     secret = models.CharField(max_length=64)  # signs what is sent; shown once
     is_active = models.BooleanField(default=True)
     created_by = models.ForeignKey(

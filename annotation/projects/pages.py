@@ -21,7 +21,7 @@ from annotation.accounts.log import GROUPS, details_of, filter_log, log_lines, l
 from annotation.errors import Conflict, InvalidInput, Refused
 from annotation.models import Annotation, LogEntry, Project, Role
 from annotation.models import project as about_projects
-from annotation.notifications.events import webhook_events
+from annotation.notifications.outbox import webhook_events
 from annotation.projects.forms import TaskForm, TaskFormSet, rows_of, show_problems, tasks_of
 from annotation.projects.selectors import encoder_hint, n_sentences_of, project_cards
 from annotation.projects.services import (

@@ -33,8 +33,7 @@ from annotation.models import (
     Task,
     Webhook,
 )
-from annotation.notifications.events import TEST, webhook_events
-from annotation.notifications.outbox import call_facts
+from annotation.notifications.outbox import TEST, call_facts, webhook_events
 from annotation.notifications.transport import find_host
 from annotation.projects.documents import make_documents
 from annotation.projects.spec import (

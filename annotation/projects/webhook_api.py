@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
 from annotation.models import Delivery, Role, Webhook
-from annotation.notifications.events import webhook_events
+from annotation.notifications.outbox import webhook_events
 from annotation.projects.services import (
     add_webhook,
     change_webhook,

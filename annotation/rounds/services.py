@@ -14,8 +14,7 @@ from annotation.errors import Conflict, Refused
 from annotation.jobs import services as jobs
 from annotation.jobs.insights import queue_insights
 from annotation.models import Gold, Job, Project, Queue, Round, Sentence
-from annotation.notifications.events import ROUND_READY, TARGET_REACHED
-from annotation.notifications.outbox import notify
+from annotation.notifications.outbox import ROUND_READY, TARGET_REACHED, notify
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.suggestions import MODEL, Offer, offer_suggestions
 from annotation.rounds.selectors import draw_test_slice, earlier_scores, plan_round, round_job

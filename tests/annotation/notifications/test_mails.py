@@ -13,8 +13,16 @@ from annotation.errors import Conflict, InvalidInput
 from annotation.jobs import worker
 from annotation.jobs.worker import JobWorker
 from annotation.models import Delivery, Flag, Job, MailChoice, Sentence
-from annotation.notifications.events import EVENTS, FLAG_ANSWERED, FOOT, ROUND_READY
-from annotation.notifications.outbox import choose_mail, confirm_address, mail_invitation, notify
+from annotation.notifications.outbox import (
+    EVENTS,
+    FLAG_ANSWERED,
+    FOOT,
+    ROUND_READY,
+    choose_mail,
+    confirm_address,
+    mail_invitation,
+    notify,
+)
 from annotation.notifications.transport import MOST_TRIES, WAITS, deliver
 from annotation.web.languages import LOCALE, read_po
 from config.environment import mail as read_mail
