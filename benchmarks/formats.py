@@ -14,16 +14,15 @@ import random
 import time
 from collections.abc import Callable, Iterator
 
-from annotation.formats import (
+from annotation.formats.format import Format, formats
+from annotation.formats.offsets import join_tokens
+from annotation.formats.records import (
     ExportRecord,
-    Format,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
-    formats,
     layer_spec,
 )
-from annotation.formats.offsets import join_tokens
 from mtl_engine.kinds import TaskSpec
 
 N_TOKENS = 13

@@ -10,7 +10,8 @@ import numpy as np
 
 from analysis.data.labelled import LabelledCorpus
 from analysis.errors import AnalysisError
-from annotation.formats import Problem, SentenceRecord, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import Problem, SentenceRecord
 from mtl_engine.errors import EngineError
 from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec

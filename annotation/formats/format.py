@@ -1,6 +1,16 @@
 """What every format is, which formats there are, and which one a file is in.
 
 A new format is a new file beside this one that holds a ``Format``, and nothing else.
+
+format = get_format("conllu")
+for item in format.read(stream, file_name="dev.conllu", options=ReadOptions()):
+    ...  # a SentenceRecord, or a Problem whose str is "file:line: what, value, remedy"
+
+mapping = match_layers(format.layers, tasks)       # task name -> layer name
+extra = format.remainder(record, mapping.values())  # what to store beside the answers
+
+for piece in format.write(export_records, options=WriteOptions(tasks=tasks)):
+    file.write(piece)                               # bytes; CannotWrite instead of a loss
 """
 
 import sys

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from annotation.adjudication.agreement import measure_agreement
-from annotation.formats import ExportRecord, WriteOptions, get_format, match_layers
+from annotation.formats.format import get_format
+from annotation.formats.records import ExportRecord, WriteOptions, match_layers
 from mtl_engine.active_learning.price import items_to_mark, price_items
 from mtl_engine.costs import prior_model
 from mtl_engine.errors import EngineError

@@ -16,7 +16,8 @@ from annotation.corpora.corrections import (
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.errors import Conflict, InvalidInput
-from annotation.formats import Problem, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import Problem
 from annotation.models import (
     Annotation,
     Ask,

@@ -9,7 +9,7 @@ import pytest
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.report import ImportChoices
-from annotation.formats import ReadOptions
+from annotation.formats.records import ReadOptions
 from annotation.models import Gold
 from annotation.projects.services import create_project
 

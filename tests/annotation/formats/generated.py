@@ -4,8 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation.formats import ExportRecord, Format, SentenceRecord
+from annotation.formats.format import Format
 from annotation.formats.offsets import join_tokens
+from annotation.formats.records import ExportRecord, SentenceRecord
 from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import tasks_of
 

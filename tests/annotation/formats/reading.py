@@ -3,14 +3,13 @@
 import io
 from collections.abc import Iterable, Sequence
 
-from annotation.formats import (
+from annotation.formats.format import Format, get_format
+from annotation.formats.records import (
     ExportRecord,
-    Format,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
-    get_format,
     layer_spec,
 )
 from annotation.formats.source import bundle

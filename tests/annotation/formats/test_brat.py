@@ -5,7 +5,8 @@ import zipfile
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import CannotWrite, ExportRecord, SentenceRecord
 from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import answered, archive, read, write
 from tests.annotation.formats.samples import BRAT

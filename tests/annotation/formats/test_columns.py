@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.formats import CannotWrite
 from annotation.formats.columns import BadTag, check_scheme, recognise, spans_of, tags_of
+from annotation.formats.records import CannotWrite
 from mtl_engine.errors import UnknownName
 from tests.annotation.formats.reading import read, write
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import CannotWrite, ExportRecord, SentenceRecord
 from tests.annotation.formats.reading import answered, layers_in, read, rewritten, write
 from tests.annotation.formats.samples import CONLL2003
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format, layer_spec
+from annotation.formats.format import get_format
+from annotation.formats.records import CannotWrite, ExportRecord, SentenceRecord, layer_spec
 from tests.annotation.formats.reading import answered, read, write
 from tests.annotation.formats.samples import CONLLU
 

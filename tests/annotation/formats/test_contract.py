@@ -10,16 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.formats import (
+from annotation.formats.format import detect, get_format, readable_formats
+from annotation.formats.records import (
     ExportRecord,
     Limits,
     Problem,
     ReadOptions,
     SentenceRecord,
     WriteOptions,
-    detect,
-    get_format,
-    readable_formats,
 )
 from annotation.formats.source import Source
 from tests.annotation.formats.generated import exports

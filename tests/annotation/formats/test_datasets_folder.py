@@ -10,8 +10,14 @@ import zipfile
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format
-from annotation.formats.records import Confidence, WriteOptions
+from annotation.formats.format import get_format
+from annotation.formats.records import (
+    CannotWrite,
+    Confidence,
+    ExportRecord,
+    SentenceRecord,
+    WriteOptions,
+)
 from mtl_engine.kinds import TaskSpec
 
 TASKS = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord
+from annotation.formats.records import CannotWrite, ExportRecord, SentenceRecord
 from tests.annotation.formats.reading import read, write
 from tests.annotation.formats.samples import DOCCANO
 

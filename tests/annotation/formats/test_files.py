@@ -1,7 +1,7 @@
 """Files on disk."""
 
-from annotation.formats import get_format
 from annotation.formats.brat import open_file
+from annotation.formats.format import get_format
 
 
 def _texts(path, format):

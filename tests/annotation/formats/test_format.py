@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.formats import detect, formats, get_format
+from annotation.formats.format import detect, formats, get_format
 from mtl_engine.errors import UnknownName
 
 

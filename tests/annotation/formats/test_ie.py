@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import CannotWrite, ExportRecord, SentenceRecord
 from tests.annotation.formats.reading import answered, read, write
 from tests.annotation.formats.samples import IE
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from annotation.formats import ExportRecord, SentenceRecord, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import ExportRecord, SentenceRecord
 from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import answered, layers_in, read, write
 

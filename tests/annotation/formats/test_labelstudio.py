@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from annotation.formats import ExportRecord, Limits, SentenceRecord
-from annotation.formats.records import Layer
+from annotation.formats.records import ExportRecord, Layer, Limits, SentenceRecord
 from mtl_engine.kinds import TaskSpec
 from tests.annotation.formats.reading import read, write
 from tests.annotation.formats.samples import LABELSTUDIO

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation import formats
-from annotation.formats import FormatError, layer_spec
+from annotation.formats.records import FormatError, layer_spec
 from mtl_engine.errors import UnknownName
 
 CONLLU = [

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from annotation.formats import FormatError, ReadOptions
 from annotation.formats import offsets as places
 from annotation.formats.offsets import cut_tokens, tokeniser_for, whitespace_tokens
+from annotation.formats.records import FormatError, ReadOptions
 from tests.annotation.formats.reading import archive, read
 
 
@@ -104,7 +104,8 @@ def test_splitting_needs_a_language():
 def test_tokenising_by_language_does_not_load_torch():
     code = (
         "import io, sys\n"
-        "from annotation.formats import ReadOptions, get_format\n"
+        "from annotation.formats.format import get_format\n"
+        "from annotation.formats.records import ReadOptions\n"
         "options = ReadOptions(tokeniser='en')\n"
         "list(get_format('text').read(io.BytesIO(b'Hi there.'), file_name='f', options=options))\n"
         "print('spacy' in sys.modules, 'torch' in sys.modules, 'django' in sys.modules)\n"

@@ -7,14 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.formats import (
-    ExportRecord,
-    Problem,
-    ReadOptions,
-    SentenceRecord,
-    get_format,
-    readable_formats,
-)
+from annotation.formats.format import get_format, readable_formats
+from annotation.formats.records import ExportRecord, Problem, ReadOptions, SentenceRecord
 from annotation.formats.source import bundle
 from tests.annotation.formats.reading import answered, layers_in, read, write
 from tests.annotation.formats.samples import SAMPLES

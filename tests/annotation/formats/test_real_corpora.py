@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.formats import (
-    ExportRecord,
-    SentenceRecord,
-    get_format,
-    layer_spec,
-    match_layers,
-)
+from annotation.formats.format import get_format
+from annotation.formats.records import ExportRecord, SentenceRecord, layer_spec, match_layers
 from tests.annotation.formats.reading import write
 
 DATA = Path(os.environ["TANDEM_DATA"])

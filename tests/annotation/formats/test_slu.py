@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.formats import ExportRecord, SentenceRecord
+from annotation.formats.records import ExportRecord, SentenceRecord
 from tests.annotation.formats.reading import read, rewritten, write
 from tests.annotation.formats.samples import SLU
 

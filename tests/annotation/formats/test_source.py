@@ -6,7 +6,8 @@ import zipfile
 
 import pytest
 
-from annotation.formats import FormatError, Limits, ReadOptions, get_format
+from annotation.formats.format import get_format
+from annotation.formats.records import FormatError, Limits, ReadOptions
 from tests.annotation.formats.reading import archive, read
 
 

@@ -4,8 +4,8 @@ import json
 import subprocess
 import sys
 
-from annotation.formats import ExportRecord, get_format
-from annotation.formats.records import Confidence, WriteOptions
+from annotation.formats.format import get_format
+from annotation.formats.records import Confidence, ExportRecord, WriteOptions
 from tests.annotation.formats.test_datasets_folder import ANSWERS, BOB, TASKS, TEST
 
 LOAD = """

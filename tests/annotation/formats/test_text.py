@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.formats import CannotWrite, ExportRecord, SentenceRecord
+from annotation.formats.records import CannotWrite, ExportRecord, SentenceRecord
 from tests.annotation.formats.reading import read, rewritten, write
 
 
