@@ -52,8 +52,8 @@ def _make_project(letter: str) -> tuple[dict[str, int], dict[str, dict[str, str]
     from annotation.models import Corpus, Lease, Membership, Role, Round, Sentence, Submission
     from annotation.projects.services import create_project
     from annotation.queue.asks import ask_everything
+    from annotation.queue.history import flag_sentence
     from annotation.queue.leases import claim_next
-    from annotation.queue.skips import flag_sentence
     from annotation.rounds.settings import RoundSettings
 
     word, now = CANARIES[letter], timezone.now()

@@ -29,7 +29,7 @@ from annotation.adjudication.services import (
 )
 from annotation.errors import NotFound
 from annotation.models import Flag, Review
-from annotation.queue.skips import leave_out, take_back
+from annotation.queue.asks import leave_out, take_back
 from annotation.web.rest import page_of, read_parameter, whole_number, yes_or_no
 from annotation.web.serializers import (
     CHANGES,

@@ -39,7 +39,7 @@ from annotation.adjudication.services import (
 )
 from annotation.errors import Refused
 from annotation.models import Annotation, Flag, Project, Review, Sentence
-from annotation.queue.skips import leave_out, take_back
+from annotation.queue.asks import leave_out, take_back
 from annotation.templatetags.humanise import as_share
 from annotation.web.frame import render_in_project
 

@@ -31,7 +31,7 @@ from annotation.adjudication.review import (
 from annotation.adjudication.selectors import gold_values
 from annotation.errors import Refused
 from annotation.models import Annotation, Project, Review, Suggestion
-from annotation.queue.skips import flag_sentence
+from annotation.queue.history import flag_sentence
 from annotation.web.frame import render_in_project
 from mtl_engine.kinds import KINDS
 

@@ -23,7 +23,7 @@ from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence
 from annotation.notifications.outbox import FLAG_ANSWERED, notify
 from annotation.projects.documents import words_of
-from annotation.queue.skips import leave_out, take_back
+from annotation.queue.asks import leave_out, take_back
 from annotation.queue.submissions import DECIDES, checked_answers
 from mtl_engine.kinds import KINDS, TaskSpec
 

@@ -36,7 +36,7 @@ from annotation.jobs.services import corpus_jobs_of
 from annotation.models import Corpus, Lease, Project, Role, Sentence, Task
 from annotation.projects.documents import inside_of
 from annotation.projects.selectors import drawn_tasks
-from annotation.queue.skips import leave_out, take_back
+from annotation.queue.asks import leave_out, take_back
 from annotation.web.frame import render_in_project
 from annotation.web.security import read_json
 from mtl_engine.kinds import KINDS

@@ -35,8 +35,8 @@ from annotation.models import (
     Suggestion,
 )
 from annotation.projects.documents import FIRST_POSITION, forget_words
+from annotation.queue.asks import open_again
 from annotation.queue.leases import new_token, return_expired_leases
-from annotation.queue.skips import open_again
 from annotation.web.security import unstorable
 from mtl_engine.kinds import KINDS, Answer, Recut, TaskSpec
 

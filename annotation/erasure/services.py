@@ -45,8 +45,8 @@ from annotation.models import (
 )
 from annotation.projects.documents import forget_words
 from annotation.projects.services import remove_folders
+from annotation.queue.asks import open_again
 from annotation.queue.leases import lay_down
-from annotation.queue.skips import open_again
 from annotation.queue.store import hold
 from annotation.rounds.services import share_files
 from annotation.rounds.workspace import Workspace

@@ -21,6 +21,8 @@ from annotation.queue.leases import (
     release_lease,
     renew_lease,
     save_draft,
+    skip,
+    take_up_again,
 )
 from annotation.queue.selectors import (
     count_queue,
@@ -30,7 +32,6 @@ from annotation.queue.selectors import (
     next_ask,
     rule_findings,
 )
-from annotation.queue.skips import skip, take_up_again
 from annotation.queue.submissions import Work, leave_for_later, submit
 from annotation.queue.suggestions import get_ask, hints_for
 from annotation.web.serializers import (

@@ -1,4 +1,7 @@
-"""Filling the queue: the asks of a round, or every sentence of a project without rounds."""
+"""Filling the queue: the asks of a round, or every sentence of a project without rounds.
+
+A sentence that is left out of the pool is asked by no queue, until somebody takes it back.
+"""
 
 import random
 from collections import defaultdict
@@ -9,12 +12,13 @@ from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import F, Max, Min, Q, QuerySet
 from django.utils import timezone
 
+from annotation.accounts.log import record
 from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
-from annotation.models import Ask, Gold, Lease, Project, Queue, Round, Sentence, Task
+from annotation.models import Ask, Gold, Lease, Progress, Project, Queue, Round, Sentence, Task
 from annotation.projects.documents import answered_documents
 from annotation.queue.groups import Division, linked_by, parents_of
 
@@ -124,6 +128,41 @@ def append_asks(queue: Queue, rows: Iterable[AskRow]) -> int:
     while chunk := list(islice(rest, CHUNK)):
         _append_chunk(queue, chunk, parents)
     return queue.n_asks - before
+
+
+@transaction.atomic
+def leave_out(*, sentence: Sentence, reason: str, actor: Any) -> Sentence:
+    """Take a sentence out of the pool; its open asks are closed."""
+    sentence.left_out = reason.strip()[:200] or "left out"
+    sentence.save(update_fields=["left_out"])
+    Ask.objects.filter(sentence=sentence, is_open=True, n_leases=0).update(is_open=False)
+    record("sentence.left_out", project=sentence.project, actor=actor, sentence=sentence.pk)
+    return sentence
+
+
+@transaction.atomic
+def take_back(*, sentence: Sentence, actor: Any) -> Sentence:
+    """Put a sentence back into the pool; the queue asks for it again where answers are missing."""
+    sentence.left_out = ""
+    sentence.save(update_fields=["left_out"])
+    open_again(Ask.objects.filter(sentence=sentence, queue__is_current=True))
+    record("sentence.taken_back", project=sentence.project, actor=actor, sentence=sentence.pk)
+    return sentence
+
+
+def open_again(asks: QuerySet[Ask]) -> int:
+    """Open closed asks that lack answers, and let everybody look at their ranks again."""
+    wanting = asks.filter(
+        is_open=False,
+        is_check=False,
+        sentence__left_out="",
+        overlap__gt=F("n_answers") + F("n_leases"),
+    ).exclude(tasks=[])  # all that it asked for is hidden or gone
+    first = dict(wanting.values_list("queue_id").annotate(rank=Min("rank")))
+    n_opened = Ask.objects.filter(pk__in=wanting.values("pk")).update(is_open=True)
+    for queue, rank in first.items():
+        Progress.objects.filter(queue=queue, first_rank__gt=rank).update(first_rank=rank)
+    return n_opened
 
 
 def _open_rows(queue: Queue, order: str, seed: int) -> Iterator[AskRow]:

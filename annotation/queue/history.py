@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -226,6 +227,16 @@ def _states(ids: list[int], user: Any) -> dict[int, str]:
         **dict.fromkeys(gold.values_list("sentence_id", flat=True), "gold"),
         **dict.fromkeys(yours.values_list("sentence_id", flat=True), "yours"),
     }
+
+
+@transaction.atomic
+def flag_sentence(*, sentence: Sentence, author: Any, comment: str, now: datetime) -> Flag:
+    """Note that something is wrong with a sentence; the same remark again is the same flag."""
+    Sentence.objects.select_for_update(no_key=True).get(pk=sentence.pk)  # one at a time
+    same = Flag.objects.filter(sentence=sentence, author=author, comment=comment, resolved_at=None)
+    return same.first() or Flag.objects.create(
+        sentence=sentence, author=author, comment=comment, created_at=now
+    )
 
 
 def own_flags(user: Any, project: Project) -> QuerySet[Flag]:

@@ -18,6 +18,7 @@ from annotation.queue.history import (
     describe_document,
     describe_skips,
     describe_submissions,
+    flag_sentence,
     note_seen,
     own_flags,
     own_skips,
@@ -32,7 +33,6 @@ from annotation.queue.selectors import (
     get_sentence,
     get_submission,
 )
-from annotation.queue.skips import flag_sentence
 from annotation.web.rest import page_of
 from annotation.web.serializers import (
     PAGE,

@@ -14,7 +14,7 @@ from annotation.adjudication.final import final_answers, words_of_documents
 from annotation.bridge import as_example
 from annotation.models import Annotation, Ask, Gold, Project, Sentence, WordAnswer
 from annotation.projects.documents import answered_documents
-from annotation.queue.skips import skipped_by_all
+from annotation.queue.leases import skipped_by_all
 from mtl_engine.active_learning.pool import DEV, LabelledData, LabelledExample, Pool, part_of
 from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec

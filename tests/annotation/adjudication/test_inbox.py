@@ -23,9 +23,8 @@ from annotation.adjudication.services import (
 from annotation.bridge import task_specs
 from annotation.errors import Conflict, InvalidInput
 from annotation.models import Annotation, Ask, Flag, Gold, Lease, Review, Role, Suggestion
-from annotation.queue.asks import ask_everything
+from annotation.queue.asks import ask_everything, leave_out, take_back
 from annotation.queue.history import answered_flags, note_seen, returned_to
-from annotation.queue.skips import leave_out, take_back
 from annotation.rounds.data import open_pool
 from tests.annotation.queue.conftest import ANSWERS, NOON, Desk, new_project
 

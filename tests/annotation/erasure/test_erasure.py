@@ -43,7 +43,7 @@ from annotation.models import (
 )
 from annotation.projects.services import create_project, delete_project
 from annotation.queue.asks import ask_everything
-from annotation.queue.skips import flag_sentence
+from annotation.queue.history import flag_sentence
 from annotation.rounds.workspace import Workspace
 from config.home import home
 from mtl_engine.active_learning.pool import LabelledData, LabelledExample

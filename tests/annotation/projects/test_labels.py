@@ -27,9 +27,8 @@ from annotation.projects.labels import (
 )
 from annotation.projects.services import update_project
 from annotation.projects.tasks import delete_task, hide_task, rename_task, renames_since
-from annotation.queue.asks import AskRow, ask_everything, put_asks
+from annotation.queue.asks import AskRow, ask_everything, leave_out, put_asks, take_back
 from annotation.queue.leases import claim_next, save_draft
-from annotation.queue.skips import leave_out, take_back
 from annotation.queue.submissions import Work, submit
 from mtl_engine.kinds import KINDS
 

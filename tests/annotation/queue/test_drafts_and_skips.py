@@ -7,12 +7,20 @@ from annotation.queue.history import (
     describe_document,
     describe_skips,
     describe_submissions,
+    flag_sentence,
     own_skips,
     own_submissions,
 )
-from annotation.queue.leases import LeaseLost, StaleDraft, return_expired_leases, save_draft
+from annotation.queue.leases import (
+    LeaseLost,
+    StaleDraft,
+    return_expired_leases,
+    save_draft,
+    skip,
+    skipped_by_all,
+    take_up_again,
+)
 from annotation.queue.selectors import count_queue, get_lease
-from annotation.queue.skips import flag_sentence, skip, skipped_by_all, take_up_again
 from annotation.queue.submissions import leave_for_later
 from annotation.rounds.data import open_pool
 from tests.annotation.queue.conftest import NOON, minutes

@@ -17,9 +17,8 @@ from hypothesis.stateful import (
 
 from annotation.models import Ask, Lease, Queue, Submission
 from annotation.queue.asks import AskRow, put_asks
-from annotation.queue.leases import LeaseLost, release_lease, renew_lease, reopen
+from annotation.queue.leases import LeaseLost, release_lease, renew_lease, reopen, skip
 from annotation.queue.selectors import count_queue, get_lease
-from annotation.queue.skips import skip
 from tests.annotation.queue.conftest import Desk, minutes, new_project
 from tests.annotation.queue.queue_model import ModelQueue
 

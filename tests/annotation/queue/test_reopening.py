@@ -2,9 +2,8 @@ import pytest
 
 from annotation.models import Annotation, Ask, Gold, Lease, Submission, Task
 from annotation.queue.history import answer_versions, describe_submissions, own_submissions
-from annotation.queue.leases import Adjudicated, LeaseLost, release_lease, reopen
+from annotation.queue.leases import Adjudicated, LeaseLost, release_lease, reopen, skip
 from annotation.queue.selectors import get_lease
-from annotation.queue.skips import skip
 from tests.annotation.queue.conftest import ANSWERS, NOON, minutes
 
 pytestmark = pytest.mark.django_db

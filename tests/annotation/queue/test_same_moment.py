@@ -14,7 +14,7 @@ from annotation.models import Flag, Gold, Label, Project, Role
 from annotation.projects.labels import add_labels
 from annotation.projects.services import add_task, create_project
 from annotation.queue.asks import ask_everything
-from annotation.queue.skips import flag_sentence
+from annotation.queue.history import flag_sentence
 from tests.annotation.queue.conftest import ANSWERS, Desk, new_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
