@@ -13,7 +13,6 @@ from annotation.accounts.log import log_of
 from annotation.errors import InvalidInput, NotFound, Problem
 from annotation.models import LogEntry, Project, Role, Task
 from annotation.models.project import project_settings
-from annotation.projects.label_uses import label_usage
 from annotation.projects.labels import (
     add_labels,
     find_label,
@@ -22,7 +21,12 @@ from annotation.projects.labels import (
     undo_change,
     update_label,
 )
-from annotation.projects.selectors import describe_label, describe_project, describe_task
+from annotation.projects.selectors import (
+    describe_label,
+    describe_project,
+    describe_task,
+    label_usage,
+)
 from annotation.projects.services import (
     add_task,
     create_project,

@@ -9,28 +9,38 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Model
 
 from annotation.accounts.log import record
 from annotation.errors import Conflict, InvalidInput, NotFound, Problem
 from annotation.models import (
+    Annotation,
+    AnnotationVersion,
+    Gold,
+    GoldVersion,
     Label,
+    Lease,
     LogEntry,
     Project,
     Round,
+    Suggestion,
     Task,
+    WordAnswer,
 )
-from annotation.projects.label_uses import (
-    ANSWERS,
-    CHUNK,
-    label_columns,
-    label_usage,
-    label_uses,
-    replace_labels_in_answers,
-    replace_labels_in_pairs,
-)
+from annotation.projects.selectors import label_usage, label_uses
 from annotation.projects.spec import N_COLOURS, allocate_key, reserved_keys
-from mtl_engine.kinds import KINDS
+from mtl_engine.kinds import KINDS, Kind
+
+CHUNK = 1_000
+# Every table with answers, and the path to the task that its value answers.
+ANSWERS: tuple[tuple[type[Model], str], ...] = (
+    (Annotation, "task"),
+    (AnnotationVersion, "annotation__task"),
+    (Gold, "task"),
+    (GoldVersion, "gold__task"),
+    (Suggestion, "task"),
+    (WordAnswer, "task"),
+)
 
 
 @transaction.atomic
@@ -250,7 +260,7 @@ def _put_back(task: Task, entry: LogEntry) -> None:
     kind = KINDS[task.kind]
     models = {model.__name__: model for model, _ in ANSWERS}
     for table, rows in undo["rows"].items():
-        columns = label_columns(models[table])
+        columns = _label_columns(models[table])
         before = {pk: dict(zip(columns, old, strict=False)) for pk, *old in rows}
         found = []
         for row in models[table]._default_manager.filter(pk__in=list(before)):
@@ -336,3 +346,102 @@ def find_label(project: Project, task_id: int, label_id: int) -> Label:
     if label is None:
         raise NotFound("No such label.")
     return label
+
+
+def replace_labels_in_answers(task: Task, mapping: Mapping[str, str]) -> dict[str, list[list[Any]]]:
+    """Replace labels in every answer to a task and every draft of one.
+
+    Returns table -> [[id, columns before], ...] of the answers.
+    """
+    kind = KINDS[task.kind]
+    changed: dict[str, list[list[Any]]] = {}
+    for model, path in ANSWERS:
+        columns = _label_columns(model)
+        before = []
+        rows = []
+        for row in (
+            model._default_manager.filter(**{path: task}).only("id", *columns).iterator(CHUNK)
+        ):
+            old = {name: getattr(row, name) for name in columns}
+            if mapping.keys().isdisjoint(_labels_in(kind, old)):
+                continue
+            for name, value in _with_labels(kind, old, mapping).items():
+                setattr(row, name, value)
+            before.append([row.pk, *old.values()])
+            rows.append(row)
+        model._default_manager.bulk_update(rows, columns, batch_size=CHUNK)
+        changed[model.__name__] = before
+    _replace_in_drafts(task, kind, mapping)
+    return changed
+
+
+def replace_labels_in_pairs(task: Task, mapping: Mapping[str, str]) -> dict[str, Any]:
+    """Replace labels in the pairs of the task and of those that link it; return those before."""
+    before: dict[str, Any] = {}
+    for other in [task, *task.children.all()]:
+        pairs = other.pairs
+        if other.pk == task.pk:
+            new: dict[str, Any] = {}
+            for label, rows in pairs.items():
+                target = new.setdefault(mapping.get(label, label), [])
+                target += [row for row in rows if row not in target]
+        else:
+            new = {
+                label: _unique([mapping.get(a, a), mapping.get(b, b)] for a, b in rows)
+                for label, rows in pairs.items()
+            }
+        if new != pairs:
+            before[str(other.pk)] = pairs
+            other.pairs = new
+            other.save(update_fields=["pairs"])
+    return before
+
+
+def renamed_if_readable(kind: Kind, value: Any, mapping: Mapping[str, str]) -> Any:
+    """Return an unchecked answer with labels renamed, or as it is where it is none of the kind."""
+    try:
+        return kind.replace_labels(value, mapping)
+    except (TypeError, ValueError, IndexError, KeyError):
+        return value
+
+
+def _label_columns(model: type[Model]) -> list[str]:
+    """Return the columns of a table of answers in which labels stand."""
+    return ["value", "details"] if model is Suggestion else ["value"]
+
+
+def _labels_in(kind: Kind, row: Mapping[str, Any]) -> set[str]:
+    """Return the labels of an answer, and those that a suggestion names as second best."""
+    items = row.get("details", {}).get("items", ())
+    others = [other["value"] for item in items for other in item.get("others", ())]
+    names = {other if isinstance(other, str) else other[-1] for other in others if other}
+    return {*kind.labels_of(row["value"]), *names}
+
+
+def _with_labels(kind: Kind, row: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+    """Return the columns of an answer, or of a suggestion with its details, with labels renamed."""
+    if not row.get("details", {}).get("items"):
+        return {**row, "value": kind.replace_labels(row["value"], mapping)}
+    value, items = kind.rename_suggestion(row["value"], row["details"]["items"], mapping)
+    return {"value": value, "details": {**row["details"], "items": items}}
+
+
+def _replace_in_drafts(task: Task, kind: Kind, mapping: Mapping[str, str]) -> None:
+    """Replace labels in work that is not submitted yet, as far as it can be read."""
+    changed = []
+    drafts = Lease.objects.filter(project=task.project_id, draft__isnull=False)
+    for lease in drafts.only("id", "draft").iterator(CHUNK):
+        doc = lease.draft.get("doc") if isinstance(lease.draft, dict) else None
+        values = doc.get("values") if isinstance(doc, dict) else None
+        if not isinstance(values, dict) or not values.get(task.name):
+            continue
+        value = values[task.name]
+        new = renamed_if_readable(kind, value, mapping)
+        if new != value:
+            values[task.name] = new
+            changed.append(lease)
+    Lease.objects.bulk_update(changed, ["draft"], batch_size=CHUNK)
+
+
+def _unique(rows: Iterable[list[str]]) -> list[list[str]]:
+    return [list(row) for row in dict.fromkeys(map(tuple, rows))]

@@ -3,11 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db.models import Count, Exists, OuterRef, Sum
+from django.db.models import Count, Exists, Model, OuterRef, Sum
 
 from annotation.accounts.access import visible_projects
 from annotation.errors import Refused, unknown_name
@@ -21,12 +22,16 @@ from annotation.models import (
     Role,
     Sentence,
     Task,
+    WordAnswer,
 )
 from annotation.models.project import project_settings
 from config.home import command
+from mtl_engine.kinds import KINDS
 from mtl_engine.languages import MULTILINGUAL, is_multilingual, looks_english
 
 LOOKED_AT = 200  # sentences, to see their language
+CHUNK = 1_000
+CURRENT = (Annotation, WordAnswer, Gold)  # answers that people would miss
 
 
 def find_project(name_or_id: str) -> Project:
@@ -147,6 +152,97 @@ def describe_label(label: Label) -> dict[str, Any]:
         "description": label.description,
         "is_retired": label.is_retired,
     }
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How often a label is in use, or what a change would touch."""
+
+    n_answers: int = 0
+    n_gold: int = 0
+    n_sentences: int = 0
+    n_people: int = 0
+    n_conflicts: int = 0  # items that would become equal and be one
+    examples: tuple[str, ...] = ()
+
+    @property
+    def is_used(self) -> bool:
+        """Return whether anything has it."""
+        return bool(self.n_answers or self.n_gold)
+
+
+@dataclass(frozen=True)
+class LabelUse:
+    """How often a label is in answers and gold, and when it was used last."""
+
+    n_answers: int
+    n_gold: int
+    last: datetime | None
+
+    @property
+    def n(self) -> int:
+        """Return in how many answers it is, gold counted too."""
+        return self.n_answers + self.n_gold
+
+
+def label_uses(task: Task) -> dict[str, LabelUse]:
+    """Return how often each label of a task is in use and when last, reading every answer once."""
+    kind = KINDS[task.kind]
+    answers: Counter[str] = Counter()
+    gold: Counter[str] = Counter()
+    last: dict[str, datetime] = {}
+    for model, counts in ((Annotation, answers), (WordAnswer, answers), (Gold, gold)):
+        rows = model._default_manager.filter(task=task).values_list("value", "updated_at")
+        for value, at in rows.iterator(CHUNK):
+            for name in set(kind.labels_of(value)):
+                counts[name] += 1
+                last[name] = max(at, last.get(name, at))
+    return {
+        name: LabelUse(answers[name], gold[name], last.get(name))
+        for name in {*task.labels.values_list("name", flat=True), *last}
+    }
+
+
+def label_usage(label: Label, *, into: Label | None = None) -> Usage:
+    """Return how often a label is in use, and what merging it into another would make one."""
+    return merge_usage([label], into)
+
+
+def merge_usage(labels: Sequence[Label], into: Label | None) -> Usage:
+    """Return what some labels of one task are in, and what becomes one if another replaces them."""
+    task = labels[0].task
+    kind = KINDS[task.kind]
+    names = {label.name for label in labels}
+    mapping = dict.fromkeys(names, into.name) if into else {}
+    counts: dict[type[Model], int] = defaultdict(int)
+    sentences: set[int] = set()
+    people: set[int] = set()
+    n_conflicts = 0
+    examples: list[int] = []
+    for model in CURRENT:
+        has_author = model is not Gold
+        columns = ("sentence_id", "value", *(["author_id"] if has_author else []))
+        rows = model._default_manager.filter(task=task).values_list(*columns)
+        for sentence_id, value, *author in rows.iterator(CHUNK):
+            if names.isdisjoint(kind.labels_of(value)):
+                continue
+            counts[model] += 1
+            sentences.add(sentence_id)
+            people.update(author)
+            if mapping:
+                after = kind.replace_labels(value, mapping)
+                n_conflicts += len(kind.items(value)) - len(kind.items(after))
+            if len(examples) < 3 and sentence_id not in examples:
+                examples.append(sentence_id)
+    texts = task.project.sentences.filter(pk__in=examples).values_list("text", flat=True)
+    return Usage(
+        counts[Annotation] + counts[WordAnswer],
+        counts[Gold],
+        len(sentences),
+        len(people),
+        n_conflicts,
+        tuple(texts),
+    )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from annotation.accounts.log import log_of
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Label, LogEntry, Project, Role, Round, Task
 from annotation.projects.forms import COLOURS, TaskForm, task_of
-from annotation.projects.label_uses import LabelUse, label_uses, merge_usage
 from annotation.projects.labels import (
     add_labels,
     give_keys_by_use,
@@ -27,6 +26,7 @@ from annotation.projects.labels import (
     update_label,
     update_looks,
 )
+from annotation.projects.selectors import LabelUse, label_uses, merge_usage
 from annotation.projects.services import add_task, update_task
 from annotation.projects.spec import MOST_SENTENCES
 from annotation.projects.tasks import delete_task, hide_task

@@ -22,8 +22,7 @@ from annotation.models import (
     Submission,
     Task,
 )
-from annotation.projects.label_uses import CHUNK, renamed_if_readable
-from annotation.projects.labels import refuse_while_training
+from annotation.projects.labels import CHUNK, refuse_while_training, renamed_if_readable
 from mtl_engine.kinds import KINDS, TaskSpec
 
 

@@ -17,7 +17,6 @@ from annotation.models import (
     Sentence,
     Suggestion,
 )
-from annotation.projects.label_uses import label_usage
 from annotation.projects.labels import (
     add_labels,
     merge_labels,
@@ -25,6 +24,7 @@ from annotation.projects.labels import (
     undo_change,
     update_label,
 )
+from annotation.projects.selectors import label_usage
 from annotation.projects.services import update_project
 from annotation.projects.tasks import delete_task, hide_task, rename_task, renames_since
 from annotation.queue.asks import AskRow, ask_everything, leave_out, put_asks, take_back

@@ -8,8 +8,8 @@ from annotation.bridge import task_specs
 from annotation.erasure.services import delete_answers
 from annotation.errors import InvalidInput
 from annotation.models import Annotation, Ask, Label, Lease, Role, Submission, WordAnswer
-from annotation.projects.label_uses import label_usage
 from annotation.projects.labels import merge_labels, update_label
+from annotation.projects.selectors import label_usage
 from annotation.projects.services import create_project
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.history import describe_submissions, own_submissions
