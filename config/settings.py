@@ -41,7 +41,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "annotation.jobs.metrics.TimedRequests",
+    "annotation.jobs.health.TimedRequests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "annotation.web.security.ContentSecurityPolicy",

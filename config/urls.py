@@ -1,6 +1,6 @@
 from django.urls import include, path, re_path
 
-from annotation.jobs.metrics import MetricsView, health
+from annotation.jobs.health import MetricsView, health
 from annotation.web.api_urls import NothingHere
 
 urlpatterns = [

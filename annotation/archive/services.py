@@ -13,7 +13,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
@@ -87,6 +87,21 @@ def import_project(*, path: Path, name: str = "") -> Project:
         archive.verify()
         with transaction.atomic():
             return _load(archive, name)
+
+
+def damage_of_database() -> Iterator[str]:
+    """Yield in what way SQLite's file is damaged; PostgreSQL looks after its own."""
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA quick_check")
+        words = [row[0] for row in cursor.fetchall()]
+        cursor.execute("PRAGMA foreign_key_check")
+        n_loose = len(cursor.fetchall())
+    if words != ["ok"]:
+        yield f"The database is damaged: {words[0]}."
+    if n_loose:
+        yield f"{n_loose} rows point to rows that are gone."
 
 
 def _load(archive: ArchiveReader, name: str) -> Project:

@@ -36,7 +36,7 @@ ROOMS = (
 )
 # Files whose texts no page shows, and why.
 UNSEEN = {
-    "metrics.py": "for monitoring programs",
+    "health.py": "for monitoring programs, and the command doctor",
     "store.py": "statements of SQL",
     "predictor.py": "between the server and its predictor",
     "model_files.py": "the card of a model, a file for everybody, is English",

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.archive.doctor import examine, repair
+from annotation.jobs.health import examine, repair
 from annotation.management import RefusingCommand
 
 

@@ -30,10 +30,10 @@ def test_a_server_that_works_says_so_to_anybody(client, db):
 
 
 def test_a_full_disk_and_missing_migrations_are_told(client, db, monkeypatch):
-    monkeypatch.setattr("annotation.jobs.metrics.disk_free", lambda: 5 * 2**20)
+    monkeypatch.setattr("annotation.jobs.health.disk_free", lambda: 5 * 2**20)
     answer = client.get("/health/")
     assert (answer.status_code, answer.json()["status"]) == (503, "the disk is full")
-    monkeypatch.setattr("annotation.jobs.metrics._missing_migrations", lambda: 2)
+    monkeypatch.setattr("annotation.jobs.health._missing_migrations", lambda: 2)
     answer = client.get("/health/")
     assert (answer.status_code, answer.json()["status"]) == (503, "migrations are missing")
 
@@ -75,7 +75,7 @@ def test_without_its_database_a_server_is_not_healthy(client, monkeypatch):
     def fails():
         raise OperationalError("gone")
 
-    monkeypatch.setattr("annotation.jobs.metrics.connection.ensure_connection", fails)
+    monkeypatch.setattr("annotation.jobs.health.connection.ensure_connection", fails)
     answer = client.get("/health/")
     assert (answer.status_code, answer.json()["status"]) == (503, "no database")
 

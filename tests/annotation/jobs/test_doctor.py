@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.archive.doctor import examine
+from annotation.jobs.health import examine
 from annotation.jobs.services import beat, enqueue_job
 from annotation.models import Corpus, Job, Round
 from config.home import home
@@ -28,7 +28,7 @@ def test_the_doctor_finds_and_mends(project, tmp_path, monkeypatch, capsys):
     long_ago = time.time() - 2 * 24 * 3600
     for folder in folders[:2]:
         os.utime(folder, (long_ago, long_ago))
-    monkeypatch.setattr("annotation.archive.doctor.LEAST_FREE", 0)
+    monkeypatch.setattr("annotation.jobs.health.AMPLE", 0)
     Corpus.objects.update(n_sentences=99)
     tmp_path.chmod(0o755)
     with pytest.raises(CommandError, match="3 findings"):
@@ -47,7 +47,7 @@ def test_the_doctor_finds_and_mends(project, tmp_path, monkeypatch, capsys):
 def test_the_doctor_finds_damaged_files_and_work_that_nobody_does(project, tmp_path, monkeypatch):
     monkeypatch.setenv("TANDEM_HOME", str(tmp_path))
     tmp_path.chmod(0o700)
-    monkeypatch.setattr("annotation.archive.doctor.LEAST_FREE", 0)
+    monkeypatch.setattr("annotation.jobs.health.AMPLE", 0)
     stuck = Round.objects.create(project=project, number=1, state="training")
     folder = home().round(stuck.folder)
     folder.mkdir(parents=True)
