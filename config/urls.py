@@ -1,14 +1,15 @@
 from django.urls import include, path, re_path
 
+from analysis.web import urls as analysis
 from annotation.jobs.health import MetricsView, health
-from annotation.web.api_urls import NothingHere
+from annotation.web import urls as annotation
 
 urlpatterns = [
     path("health/", health),
     path("metrics/", MetricsView.as_view()),
-    path("api/", include("annotation.web.api_urls")),
-    path("api/", include("analysis.web.api_urls")),
-    re_path("^api/", NothingHere.as_view()),
-    path("", include("annotation.web.urls")),
-    path("", include("analysis.web.urls")),
+    path("api/", include(annotation.RESOURCES)),
+    path("api/", include(analysis.RESOURCES)),
+    re_path("^api/", annotation.NothingHere.as_view()),
+    path("", include(annotation.PAGES)),
+    path("", include(analysis.PAGES)),
 ]

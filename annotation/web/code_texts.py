@@ -43,7 +43,7 @@ UNSEEN = {
     "datasets_folder.py": "the card of a corpus, a file for everybody, is English",
     "stages.py": "the log of a round and the command that replays it",
     "api_docs.py": "documentation of REST",
-    "api_urls.py": "addresses of REST",
+    "urls.py": "addresses",
     "serializers.py": "what is wrong in a request of a program",
     "rest.py": "what is wrong in a request of a program",
     "spec.py": "what is wrong in a project file, for REST and commands",

@@ -1,25 +1,72 @@
-"""Server-rendered pages: one line per page."""
+"""Every address: one line per page, one line per resource of REST, and REST's own description."""
 
+from typing import NoReturn
+
+from django.http import Http404
 from django.urls import URLPattern, URLResolver, path
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import TemplateHTMLRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
+from annotation.accounts import api as accounts_api
 from annotation.accounts import pages as accounts
 from annotation.accounts import sign_in_pages as door
+from annotation.adjudication import api as adjudication_api
+from annotation.adjudication import inbox_api
 from annotation.adjudication import inbox_pages as inbox
 from annotation.adjudication import pages as adjudicating
 from annotation.adjudication import people_pages as people
 from annotation.adjudication import review_pages as reviewing
+from annotation.corpora import api as corpora_api
 from annotation.corpora import browse_pages as browsing
 from annotation.corpora import import_pages as importing
+from annotation.erasure import api as erasure_api
 from annotation.erasure import pages as erasure
+from annotation.jobs import api as jobs_api
 from annotation.jobs import pages as jobs
+from annotation.predictions import api as predictions_api
 from annotation.predictions import export_pages as exporting
+from annotation.projects import api as projects_api
 from annotation.projects import pages as projects
 from annotation.projects import task_pages as tasks
+from annotation.projects import webhook_api
+from annotation.queue import api as queue_api
+from annotation.queue import history_api
 from annotation.queue import pages as annotate
+from annotation.rounds import api as rounds_api
 from annotation.rounds import pages as rounds
 from annotation.web import frame
 
-urlpatterns: list[URLPattern | URLResolver] = [
+
+class SchemaView(SpectacularAPIView):
+    """OpenAPI."""
+
+    permission_classes = [AllowAny]
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """Browsable documentation."""
+
+    permission_classes = [AllowAny]
+    renderer_classes = [TemplateHTMLRenderer]
+    template_name = "annotation/api_docs.html"
+
+
+@extend_schema(exclude=True)
+class NothingHere(APIView):
+    """Every other address."""
+
+    permission_classes = [AllowAny]
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> NoReturn:
+        """Answer in the one error shape."""
+        raise Http404(f"There is no {request.path}. /api/docs/ shows what there is.")
+
+
+PAGES: list[URLPattern | URLResolver] = [
     path("", projects.projects, name="projects"),
     path("theme/", frame.set_theme, name="theme"),
     path("language/", frame.set_language, name="language"),
@@ -130,4 +177,129 @@ urlpatterns: list[URLPattern | URLResolver] = [
         accounts.withdraw,
         name="withdraw",
     ),
+]
+
+RESOURCES: list[URLPattern | URLResolver] = [
+    # Annotators wait for these all day: first in the list, first found.
+    path("projects/<key:project_id>/next/", queue_api.NextView.as_view()),
+    path("projects/<key:project_id>/peek/", queue_api.PeekView.as_view()),
+    path("projects/<key:project_id>/asks/<key:ask_id>/hints/", queue_api.HintsView.as_view()),
+    path("leases/<key:lease_id>/draft/", queue_api.DraftView.as_view()),
+    path("leases/<key:lease_id>/findings/", queue_api.FindingsView.as_view()),
+    path("leases/<key:lease_id>/heartbeat/", queue_api.HeartbeatView.as_view()),
+    path("leases/<key:lease_id>/submit/", queue_api.SubmitView.as_view()),
+    path("leases/<key:lease_id>/skip/", queue_api.SkipView.as_view()),
+    path("leases/<key:lease_id>/release/", queue_api.ReleaseView.as_view()),
+    path("leases/<key:lease_id>/later/", queue_api.LaterView.as_view()),
+    path("sentences/<key:sentence_id>/document/", history_api.DocumentView.as_view()),
+    path("schema/", SchemaView.as_view(), name="schema"),
+    path("docs/", DocsView.as_view(), name="api-docs"),
+    path("tokens/", accounts_api.TokensView.as_view()),
+    path("tokens/<key:token_id>/", accounts_api.TokenView.as_view()),
+    path("projects/", projects_api.ProjectsView.as_view()),
+    path("projects/<key:project_id>/", projects_api.ProjectView.as_view()),
+    path("projects/<key:project_id>/tasks/", projects_api.TasksView.as_view()),
+    path("projects/<key:project_id>/tasks/<key:task_id>/", projects_api.TaskView.as_view()),
+    path(
+        "projects/<key:project_id>/tasks/<key:task_id>/labels/", projects_api.LabelsView.as_view()
+    ),
+    path(
+        "projects/<key:project_id>/tasks/<key:task_id>/labels/<key:label_id>/",
+        projects_api.LabelView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/tasks/<key:task_id>/labels/<key:label_id>/merge/",
+        projects_api.MergeLabelView.as_view(),
+    ),
+    path("projects/<key:project_id>/log/", projects_api.LogView.as_view()),
+    path("projects/<key:project_id>/log/<key:entry_id>/undo/", projects_api.UndoView.as_view()),
+    path("projects/<key:project_id>/corpora/", corpora_api.CorporaView.as_view()),
+    path("projects/<key:project_id>/corpora/<key:corpus_id>/", corpora_api.CorpusView.as_view()),
+    path("projects/<key:project_id>/sentences/", corpora_api.SentencesView.as_view()),
+    path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/words/",
+        corpora_api.WordsView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/borders/",
+        corpora_api.BordersView.as_view(),
+    ),
+    path("projects/<key:project_id>/export/", corpora_api.ExportView.as_view()),
+    path("projects/<key:project_id>/members/", accounts_api.MembersView.as_view()),
+    path(
+        "projects/<key:project_id>/members/<key:membership_id>/", accounts_api.MemberView.as_view()
+    ),
+    path("projects/<key:project_id>/groups/", adjudication_api.GroupsView.as_view()),
+    path("projects/<key:project_id>/groups/<key:group_id>/", adjudication_api.GroupView.as_view()),
+    path("projects/<key:project_id>/team/", adjudication_api.TeamView.as_view()),
+    path("projects/<key:project_id>/invitations/", accounts_api.InvitationsView.as_view()),
+    path("projects/<key:project_id>/rounds/", rounds_api.RoundsView.as_view()),
+    path("projects/<key:project_id>/rounds/defaults/", rounds_api.RoundDefaultsView.as_view()),
+    path("projects/<key:project_id>/rounds/<key:number>/", rounds_api.RoundView.as_view()),
+    path("projects/<key:project_id>/rounds/<key:number>/asks/", rounds_api.RoundAsksView.as_view()),
+    path(
+        "projects/<key:project_id>/rounds/<key:number>/cancel/",
+        rounds_api.CancelRoundView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/rounds/<key:number>/retry/", rounds_api.RetryRoundView.as_view()
+    ),
+    path(
+        "projects/<key:project_id>/rounds/<key:number>/model/", predictions_api.ModelView.as_view()
+    ),
+    path("projects/<key:project_id>/suggestions/", predictions_api.SuggestionsView.as_view()),
+    path("projects/<key:project_id>/predict/", predictions_api.PredictView.as_view()),
+    path("projects/<key:project_id>/predictions/", predictions_api.PredictionsView.as_view()),
+    path("projects/<key:project_id>/adjudication/", adjudication_api.DisputesView.as_view()),
+    path(
+        "projects/<key:project_id>/adjudication/<key:sentence_id>/",
+        adjudication_api.CaseView.as_view(),
+    ),
+    path("projects/<key:project_id>/webhooks/", webhook_api.WebhooksView.as_view()),
+    path("projects/<key:project_id>/webhooks/<key:webhook_id>/", webhook_api.WebhookView.as_view()),
+    path(
+        "projects/<key:project_id>/webhooks/<key:webhook_id>/test/",
+        webhook_api.WebhookTestView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/webhooks/<key:webhook_id>/deliveries/",
+        webhook_api.DeliveriesView.as_view(),
+    ),
+    path("projects/<key:project_id>/flags/", inbox_api.FlagsView.as_view()),
+    path(
+        "projects/<key:project_id>/flags/<key:flag_id>/resolve/",
+        inbox_api.ResolveFlagView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/flags/<key:flag_id>/reopen/",
+        inbox_api.ReopenFlagView.as_view(),
+    ),
+    path("projects/<key:project_id>/skipped/", inbox_api.SkippedView.as_view()),
+    path("projects/<key:project_id>/reviews/", inbox_api.ReviewsView.as_view()),
+    path("people/", erasure_api.PeopleView.as_view()),
+    path("people/<key:person_id>/", erasure_api.PersonView.as_view()),
+    path("people/<key:person_id>/anonymise/", erasure_api.AnonymiseView.as_view()),
+    path("projects/<key:project_id>/answers/", erasure_api.AnswersView.as_view()),
+    path("projects/<key:project_id>/answers/<key:answer_id>/", inbox_api.ReviewView.as_view()),
+    path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/pool/",
+        inbox_api.LeaveOutView.as_view(),
+    ),
+    path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/history/",
+        inbox_api.HistoryOfSentenceView.as_view(),
+    ),
+    path("projects/<key:project_id>/agreement/", adjudication_api.AgreementView.as_view()),
+    path("projects/<key:project_id>/dashboard/", rounds_api.DashboardView.as_view()),
+    path(
+        "projects/<key:project_id>/suggestion-bias/", adjudication_api.SuggestionBiasView.as_view()
+    ),
+    path("projects/<key:project_id>/jobs/<key:job_id>/", jobs_api.JobView.as_view()),
+    path("projects/<key:project_id>/jobs/<key:job_id>/file/", corpora_api.JobFileView.as_view()),
+    path("projects/<key:project_id>/jobs/<key:job_id>/cancel/", jobs_api.CancelJobView.as_view()),
+    path("projects/<key:project_id>/history/", history_api.HistoryView.as_view()),
+    path("projects/<key:project_id>/news/", history_api.NewsView.as_view()),
+    path("submissions/<key:submission_id>/", history_api.OwnAnswersView.as_view()),
+    path("submissions/<key:submission_id>/reopen/", history_api.ReopenView.as_view()),
+    path("sentences/<key:sentence_id>/flag/", history_api.FlagView.as_view()),
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-WIRING = ("urls", "api_urls")  # name every view; stand above all rooms
+WIRING = ("urls",)  # names every view; stands above all rooms
 DOORS = ("pages", "api", "selectors", "forms")  # translate and read, never write
 ALWAYS_WRITE = {
     *("save", "delete", "create", "bulk_create", "bulk_update", "get_or_create"),

@@ -8,13 +8,13 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.web.api_urls import urlpatterns as above
+from analysis.web.urls import RESOURCES as above
 from annotation.accounts.services import create_token
 from annotation.jobs.services import enqueue_job
 from annotation.models import Annotation, Flag, Job, Role, Round
 from annotation.projects.labels import add_labels
 from annotation.queue.asks import ask_everything
-from annotation.web.api_urls import urlpatterns as own
+from annotation.web.urls import RESOURCES as own
 from tests.annotation.queue.conftest import Desk, new_project
 
 pytestmark = pytest.mark.django_db

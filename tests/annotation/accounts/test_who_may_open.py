@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from analysis.sweep.store import StudyRecord
 from analysis.web.services import index_study, run_store
-from analysis.web.urls import urlpatterns as study_pages
+from analysis.web.urls import PAGES as study_pages
 from annotation.accounts.services import invite
 from annotation.jobs.services import enqueue_job
 from annotation.models import Job, Membership, Role, Round
 from annotation.queue.groups import save_group
 from annotation.rounds.settings import RoundSettings
-from annotation.web.urls import urlpatterns
+from annotation.web.urls import PAGES
 
 pytestmark = pytest.mark.any_database
 
@@ -86,9 +86,7 @@ def addresses(harbour, ada, django_user_model):
         "study_name": "replay",
         "webhook_id": harbour.webhooks.create(url="https://hooks.example.org/").pk,
     }
-    patterns = {
-        pattern.name: pattern.pattern.converters for pattern in (*urlpatterns, *study_pages)
-    }
+    patterns = {pattern.name: pattern.pattern.converters for pattern in (*PAGES, *study_pages)}
     return {
         name: reverse(name, kwargs={key: ids[key] for key in patterns[name]}) for name in NEEDED
     }
@@ -99,7 +97,7 @@ def _open(client, name, address):
 
 
 def test_every_page_says_here_who_may_open_it():
-    pages = {pattern.name for pattern in (*urlpatterns, *study_pages)}
+    pages = {pattern.name for pattern in (*PAGES, *study_pages)}
     assert pages == OPEN_TO_ALL | OPEN_TO_THE_SIGNED_IN | OWN | SERVER | set(NEEDED)
 
 
