@@ -11,8 +11,8 @@ from django.db.models import Max, Model, QuerySet
 
 from annotation.adjudication.final import FinalAnswer, final_answers
 from annotation.bridge import tasks_by_name
+from annotation.corpora.processes import write_apart
 from annotation.corpora.selectors import notes_on
-from annotation.corpora.writer_process import write_apart
 from annotation.errors import Refused, unknown_name
 from annotation.formats.format import Format, get_format
 from annotation.formats.records import (

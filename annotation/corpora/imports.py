@@ -15,7 +15,7 @@ from annotation.accounts.log import record
 from annotation.adjudication.services import put_gold
 from annotation.archive.tables import constants, insert_rows, reserve_ids
 from annotation.bridge import tasks_by_name
-from annotation.corpora.reader_process import CorpusFile, Progress, ReadingLimits, read_apart
+from annotation.corpora.processes import CorpusFile, Progress, ReadingLimits, read_apart
 from annotation.corpora.report import (
     LABELS_AS,
     BrokenRule,

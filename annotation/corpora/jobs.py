@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotation.accounts.log import record
 from annotation.corpora.exports import ALL, export_corpus, export_to_file, which_of
 from annotation.corpora.imports import import_corpus
-from annotation.corpora.reader_process import ReadingLimits
+from annotation.corpora.processes import ReadingLimits
 from annotation.corpora.report import ImportChoices, ImportReport, LabelsAs
 from annotation.errors import Refused
 from annotation.formats.format import detect, get_format, readable_formats

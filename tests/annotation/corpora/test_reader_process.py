@@ -9,7 +9,7 @@ import pytest
 from annotation.corpora import jobs
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.jobs import Upload
-from annotation.corpora.reader_process import ReadingLimits
+from annotation.corpora.processes import ReadingLimits
 from annotation.errors import Refused
 from annotation.formats.brat_standoff import BadLine, read_standoff, still_valid
 from annotation.formats.format import get_format
@@ -93,7 +93,7 @@ def test_the_child_knows_no_secret(project, tmp_path, monkeypatch):
         seen.update(kwargs["env"])
         return popen(*args, **kwargs)
 
-    monkeypatch.setattr("annotation.corpora.reader_process.subprocess.Popen", watched)
+    monkeypatch.setattr("annotation.corpora.processes.subprocess.Popen", watched)
     read_apart(project, tmp_path, b"a b\n", reading=ReadingLimits())
     assert set(seen) == {"PYTHONPATH"}
 

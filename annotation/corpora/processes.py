@@ -1,7 +1,9 @@
-"""Reading a file onto a stage, in a process of its own with limits on time, memory and size.
+"""Reading and writing files in processes of their own, which know no database and no secret.
 
 Whatever a file holds, the process that serves people or runs other jobs neither waits for it nor
-grows by it. The child knows no database and no secret; rows come back in the stage's file.
+grows by it: it is read under limits on time, memory and size, and rows come back in the stage's
+file. Formats whose libraries no web process should load are written by a child too: records go
+to it as lines of JSON, and the file comes back whole.
 """
 
 import hashlib
@@ -12,25 +14,32 @@ import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, BinaryIO
+
+import orjson
 
 from annotation.corpora.report import ImportChoices
 from annotation.corpora.staging import Findings, Stage, stage_records
 from annotation.errors import Refused
 from annotation.formats.format import Format, get_format
 from annotation.formats.records import (
+    Confidence,
+    ExportRecord,
     FormatError,
     Limits,
     Problem,
     ReadOptions,
     SentenceRecord,
+    WriteOptions,
     layer_spec,
     match_layers,
 )
@@ -167,6 +176,10 @@ class CorpusFile:
 
 
 MARK = 8  # bytes of a sentence's fingerprint
+PIECE = 1 << 20  # bytes
+REFUSED = 3  # status of a child that says what was wrong
+SENTENCE = ("tokens", "text", "offsets", "key", "document", "extra", "is_test")
+RECORD = ("answers", "annotator", "sources", "notes")
 SIMPLE = (
     *("n_sentences", "n_tokens", "fields", "columns", "schemes"),
     *("n_problems", "n_bad", "n_duplicates", "sample", "aside", "rules", "broken"),
@@ -204,14 +217,7 @@ def read_apart(
     }
     known = b"".join(file.known_texts())
     started = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, "-m", "annotation.corpora.reader_process"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        pass_fds=files,
-        cwd=BASE_DIR,
-        env={"PYTHONPATH": os.pathsep.join([str(BASE_DIR), *filter(None, sys.path)])},
-    ) as child:
+    with _child("read", stdout=subprocess.PIPE, pass_fds=files) as child:
         try:
             answer = _talk(child, request, known, file, started + limits.wall_seconds)
         finally:
@@ -221,6 +227,36 @@ def read_apart(
     if "refused" in answer:
         raise Refused(answer["refused"])
     return answer["layers"], _findings(answer["found"])
+
+
+def write_apart(
+    format: Format, records: Iterable[ExportRecord], options: WriteOptions
+) -> Iterator[bytes]:
+    """Do what ``Format.write`` does in a child, and yield the file when all of it is written."""
+    with tempfile.TemporaryFile() as file:
+        with _child("write", stdout=file, stderr=subprocess.PIPE) as child:
+            try:
+                said = _tell(child, format, records, options)
+            finally:
+                child.kill()
+        if child.returncode == REFUSED:
+            raise FormatError(said)
+        if child.returncode:
+            words = "The file could not be written; the server's log has the details."
+            raise Refused(words) from RuntimeError(said)
+        file.seek(0)
+        while piece := file.read(PIECE):
+            yield piece
+
+
+def _child(work: str, **pipes: Any) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "annotation.corpora.processes", work],
+        stdin=subprocess.PIPE,
+        cwd=BASE_DIR,
+        env={"PYTHONPATH": os.pathsep.join([str(BASE_DIR), *filter(None, sys.path)])},
+        **pipes,
+    )
 
 
 def _talk(
@@ -281,7 +317,7 @@ def _findings(values: dict[str, Any]) -> Findings:
     return found
 
 
-def _child() -> None:
+def _read_here() -> None:
     """Read what the parent asks for; the last line of the output is the answer."""
     first = sys.stdin.buffer.readline()
     if not first:  # whoever asked is gone
@@ -353,5 +389,77 @@ def _limit(what: int, most: int) -> None:
         traceback.print_exc()
 
 
+def _tell(
+    child: "subprocess.Popen[bytes]",
+    format: Format,
+    records: Iterable[ExportRecord],
+    options: WriteOptions,
+) -> str:
+    """Send everything and return what the child has to say; a file without a fault says nothing."""
+    assert child.stdin is not None
+    assert child.stderr is not None
+    tasks = [{**task.to_dict(), "id": task.id} for task in options.tasks]
+    request = {"format": format.name, "options": {**vars(options), "tasks": tasks}}
+    with suppress(BrokenPipeError):  # it has ended early and says why
+        child.stdin.write(orjson.dumps(request) + b"\n")
+        before = None
+        for record in records:
+            child.stdin.write(orjson.dumps(_packed(record, before)) + b"\n")
+            before = record.sentence
+    with suppress(BrokenPipeError):
+        child.stdin.close()
+    said = child.stderr.read().decode(errors="replace")
+    child.wait()
+    return said
+
+
+def _packed(record: ExportRecord, before: SentenceRecord | None) -> dict[str, Any]:
+    """Return a record as JSON; the sentence of several people's answers is sent once."""
+    sentence = record.sentence
+    values = {name: getattr(sentence, name) for name in SENTENCE}
+    return {
+        "sentence": None if sentence is before else values,
+        "confidences": {task: sure.to_dict() for task, sure in record.confidences.items()},
+        **{name: getattr(record, name) for name in RECORD},
+    }
+
+
+def _unpacked(lines: Iterable[bytes]) -> Iterator[ExportRecord]:
+    sentence: SentenceRecord | None = None
+    for line in lines:
+        values = orjson.loads(line)
+        if values["sentence"] is not None:
+            sentence = SentenceRecord(**values["sentence"])
+        assert sentence is not None
+        sure = {
+            task: Confidence(found["answer"], tuple(found["items"]))
+            for task, found in values["confidences"].items()
+        }
+        given = {name: values[name] for name in RECORD}
+        yield ExportRecord(sentence, confidences=sure, **given)
+
+
+def _options(values: Mapping[str, Any]) -> WriteOptions:
+    tasks = tuple(TaskSpec.from_dict(task) for task in values["tasks"])
+    return WriteOptions(**{**values, "tasks": tasks, "annotators": tuple(values["annotators"])})
+
+
+def _write_here() -> None:
+    """Write the file that the parent describes to the output."""
+    sys.modules["torch"] = None  # type: ignore[assignment]  # libraries that could use it take long
+    lines = sys.stdin.buffer
+    first = lines.readline()
+    if not first:  # whoever asked is gone
+        return
+    request = orjson.loads(first)
+    format = get_format(request["format"])
+    try:
+        for piece in format.write(_unpacked(lines), options=_options(request["options"])):
+            sys.stdout.buffer.write(piece)
+    except (FormatError, EngineError) as refusal:
+        sys.stderr.write(str(refusal))
+        sys.exit(REFUSED)
+
+
 if __name__ == "__main__":
-    _child()
+    {"read": _read_here, "write": _write_here}[sys.argv[1]]()
