@@ -20,6 +20,17 @@ def overconfidence_error(confidence: ArrayLike, accuracy: ArrayLike) -> float:
     return float(np.mean(conf * np.maximum(conf - acc, 0.0)))
 
 
+def explained_accuracy(confidence: ArrayLike, accuracy: ArrayLike) -> float:
+    """Return R2 of the line that tells accuracy from confidence over sentences (Figure 5).
+
+    0 where all sentences are equally sure or equally right: nothing is told then.
+    """
+    conf, acc = _pairs(confidence, accuracy)
+    if not (np.ptp(conf) and np.ptp(acc)):
+        return 0.0
+    return float(np.corrcoef(conf, acc)[0, 1] ** 2)
+
+
 def expected_calibration_error(
     confidence: ArrayLike, accuracy: ArrayLike, *, n_bins: int = 10
 ) -> float:

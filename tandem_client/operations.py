@@ -256,6 +256,7 @@ class Calibration(TypedDict):
     calibration_error: float
     mean_confidence: float
     mean_accuracy: float
+    r_squared: NotRequired[float]
 
 
 class Case(TypedDict):

@@ -57,6 +57,9 @@ class CalibrationMessage(Message):
     calibration_error = Number()
     mean_confidence = Number()
     mean_accuracy = Number()
+    r_squared = Number(
+        required=False, help_text="Of accuracy told from confidence by a line over sentences."
+    )
 
 
 class TaskEvaluationMessage(Message):

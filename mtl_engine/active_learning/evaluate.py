@@ -9,7 +9,7 @@ import numpy as np
 from mtl_engine.active_learning.pool import Floats
 from mtl_engine.active_learning.score import ensemble_scores
 from mtl_engine.active_learning.settings import ActiveLearningSettings
-from mtl_engine.calibration import expected_calibration_error
+from mtl_engine.calibration import expected_calibration_error, explained_accuracy
 from mtl_engine.confidence import overconfidence_error
 from mtl_engine.ensemble import Ensemble
 from mtl_engine.evaluation import TaskResult, evaluate
@@ -33,6 +33,7 @@ class Calibration:
     calibration_error: float
     mean_confidence: float
     mean_accuracy: float
+    r_squared: float = 0.0  # of accuracy told from confidence; older rounds have none
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ def calibrate(confidence: Floats, accuracy: Floats) -> Calibration:
         calibration_error=float(expected_calibration_error(confidence, accuracy)),
         mean_confidence=float(confidence.mean()),
         mean_accuracy=float(accuracy.mean()),
+        r_squared=explained_accuracy(confidence, accuracy),
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mtl_engine.calibration import fit_expected_error
+from mtl_engine.calibration import explained_accuracy, fit_expected_error
 from mtl_engine.confidence import (
     expected_calibration_error,
     fit_temperature,
@@ -25,6 +25,12 @@ def test_calibration_error_weighs_bins_by_their_sentences():
 
 def test_calibration_error_of_a_calibrated_model_is_zero():
     assert expected_calibration_error([1.0, 0.5, 0.5], [1, 0, 1]) == pytest.approx(0)
+
+
+def test_confidence_explains_as_much_accuracy_as_a_line_through_the_sentences():
+    # deviations (-.3, -.1, .4) and (-1, 2, -1) / 3: (-.1) ** 2 / (.26 * 2 / 3)
+    assert explained_accuracy([0.2, 0.4, 0.9], [0, 1, 0]) == pytest.approx(0.01 * 3 / 0.52)
+    assert explained_accuracy([0.7, 0.7, 0.7], [0, 1, 0]) == 0
 
 
 def _nll(logits, labels, temperature):

@@ -323,6 +323,7 @@ def _calibration(prefix: str, found: Calibration) -> dict[str, float]:
     return {
         f"{prefix}OE": found.overconfidence,
         f"{prefix}ECE": found.calibration_error,
+        f"{prefix}R2": found.r_squared,
         f"{prefix}confidence": found.mean_confidence,
         f"{prefix}accuracy": found.mean_accuracy,
     }

@@ -14,7 +14,7 @@ from config.home import home
 from mtl_engine.errors import Problem
 from mtl_engine.settings import setting
 
-SECONDARY = ("OE", "ECE", "confidence", "accuracy")
+SECONDARY = ("OE", "ECE", "R2", "confidence", "accuracy")
 
 
 @dataclass(frozen=True)
