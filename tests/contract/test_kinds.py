@@ -19,16 +19,13 @@ from tests.mtl_engine.states import head_for, states_of
 NAMES = sorted(SAMPLES)
 
 
-class _KindOfSample(dict):
-    """Name of a sample -> its kind; also of samples that other tests add for a while."""
-
-    def __missing__(self, name):
-        return KINDS[SAMPLES[name].task.kind]
-
-
-OF = _KindOfSample()
 lengths = st.integers(1, 6)
 promised = settings(deadline=None, max_examples=60)
+
+
+def kind_of(name):
+    """Return the kind of a sample, also of one that another test adds for a while."""
+    return KINDS[SAMPLES[name].task.kind]
 
 
 @st.composite
@@ -44,7 +41,7 @@ def tokens(m):
 
 
 def test_every_kind_has_a_sample():
-    assert {kind.name for kind in OF.values()} == set(KINDS)
+    assert {kind_of(name).name for name in SAMPLES} == set(KINDS)
 
 
 def test_the_kinds_are_known_without_torch():
@@ -64,7 +61,7 @@ def test_an_unknown_kind_is_refused_with_the_nearest_known_one():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kind_states_what_forms_and_pages_need(name):
-    kind = OF[name]
+    kind = kind_of(name)
     assert KINDS[kind.name] is kind
     assert kind.title
     assert kind.shape
@@ -88,7 +85,7 @@ def test_a_right_answer_has_no_problem_and_a_wrong_one_is_told(name):
         task = SAMPLES[name].task
         assert task.check(answer, tokens(m), spans) == []
         options = {"low": task.low, "high": task.high}
-        found = OF[name].check(answer, tokens(m), task.labels, parent_spans=spans, **options)
+        found = kind_of(name).check(answer, tokens(m), task.labels, parent_spans=spans, **options)
         assert found == []
 
     check()
@@ -104,10 +101,10 @@ def test_an_unknown_label_is_a_problem_unless_the_task_is_open(name):
     @given(cases(name))
     def check(case):
         m, (answer,), spans = case
-        used = set(OF[name].labels_of(answer))
-        problems = OF[name].check(answer, tokens(m), parent_spans=spans, **_bounds(name))
+        used = set(kind_of(name).labels_of(answer))
+        problems = kind_of(name).check(answer, tokens(m), parent_spans=spans, **_bounds(name))
         assert bool(problems) == bool(used)
-        assert not OF[name].check(
+        assert not kind_of(name).check(
             answer, tokens(m), is_open=True, parent_spans=spans, **_bounds(name)
         )
 
@@ -120,7 +117,7 @@ def test_the_canonical_form_is_one_json_value_whatever_the_order(name):
     @given(cases(name), st.randoms(use_true_random=False))
     def check(case, random):
         m, (answer,), spans = case
-        kind = OF[name]
+        kind = kind_of(name)
         canonical = kind.canonical(answer)
         assert kind.canonical(canonical) == canonical
         assert json.loads(json.dumps(canonical)) == canonical
@@ -139,7 +136,7 @@ def test_an_answer_comes_apart_into_items_and_together_again(name):
     @given(cases(name))
     def check(case):
         m, (answer,), _ = case
-        kind = OF[name]
+        kind = kind_of(name)
         items = kind.items(answer)
         assert len(items) == len(kind.entries(answer)) == len(set(items))
         assert kind.answer_of(items, m) == kind.canonical(answer)
@@ -159,8 +156,8 @@ def test_an_answer_comes_apart_into_items_and_together_again(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_blank_answer_has_no_label(name):
     for m in (1, 4):
-        blank = OF[name].blank(m)
-        assert OF[name].answer_of([], m) == blank
+        blank = kind_of(name).blank(m)
+        assert kind_of(name).answer_of([], m) == blank
         assert blank is None or not [entry for entry in blank if entry is not None]
 
 
@@ -170,7 +167,7 @@ def test_labels_renamed_there_and_back_are_what_they_were(name):
     @given(cases(name))
     def check(case):
         m, (answer,), spans = case
-        kind, (a, b, *_) = OF[name], SAMPLES[name].task.labels or LABELS
+        kind, (a, b, *_) = kind_of(name), SAMPLES[name].task.labels or LABELS
         there = kind.replace_labels(answer, {a: "z"})
         assert a not in kind.labels_of(there)
         assert kind.replace_labels(there, {"z": a}) == kind.canonical(answer)
@@ -192,7 +189,7 @@ def test_a_vote_never_invents_an_item_and_is_a_right_answer(name):
     @given(cases(name, n=3), weights)
     def check(case, weights):
         m, answers, spans = case
-        kind = OF[name]
+        kind = kind_of(name)
         merged = kind.merge(answers, weights)
         assert SAMPLES[name].task.check(merged, tokens(m), spans) == []
         assert kind.canonical(merged) == merged
@@ -209,7 +206,7 @@ def test_a_vote_follows_the_weight_and_ties_go_to_the_older_answer(name):
     @given(cases(name, n=2))
     def check(case):
         _, (one, other), _ = case
-        kind = OF[name]
+        kind = kind_of(name)
         assert kind.merge([one]) == kind.merge([one, one]) == kind.canonical(one)
         assert kind.merge([one, other], [1, 3]) == kind.canonical(other)
         assert kind.merge([one, other, other]) == kind.canonical(other)
@@ -222,17 +219,17 @@ def test_a_vote_follows_the_weight_and_ties_go_to_the_older_answer(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_votes_without_answers_or_with_odd_weights_are_refused(name):
     with pytest.raises(EngineError, match="no answer to merge"):
-        OF[name].merge([])
+        kind_of(name).merge([])
 
     @promised
     @given(cases(name, n=2))
     def check(case):
         _, answers, _ = case
         with pytest.raises(EngineError, match="2 answers and 1 weights"):
-            OF[name].merge(answers, [1.0])
+            kind_of(name).merge(answers, [1.0])
         for weight in (0, -1, float("nan"), float("inf")):
             with pytest.raises(EngineError, match="above 0 and finite"):
-                OF[name].merge(answers, [1.0, weight])
+                kind_of(name).merge(answers, [1.0, weight])
 
     check()
 
@@ -243,7 +240,7 @@ def test_an_answer_agrees_with_itself_wholly_by_every_measure(name):
     @given(cases(name))
     def check(case):
         m, (answer,), _ = case
-        kind = OF[name]
+        kind = kind_of(name)
         for measure in kind.agreement_measures:
             if measure not in ("kappa", "fleiss", "alpha"):
                 common, total = kind.common_and_total(measure, answer, answer)
@@ -271,7 +268,7 @@ def test_an_answer_follows_words_and_borders_or_is_given_anew(name):
     @given(cases(name), st.data())
     def check(case, data):
         m, (answer,), spans = case
-        kind, words = OF[name], tokens(m)
+        kind, words = kind_of(name), tokens(m)
         start = data.draw(st.integers(0, m))
         end = data.draw(st.integers(start, m))
         n_new = data.draw(st.integers(0 if end - start < m else 1, 3))
@@ -303,10 +300,10 @@ def _flat_problems(task, answer, words, parents):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_sentence_has_something_to_mark(name):
-    items = OF[name].items_to_mark(np.array([5.0, 1.0, 0.0]), np.array([0.0, 2.4, 0.2]))
+    items = kind_of(name).items_to_mark(np.array([5.0, 1.0, 0.0]), np.array([0.0, 2.4, 0.2]))
     assert items.shape == (3,)
     assert (items >= 1).all()
-    assert (OF[name].cost_in_tokens(items) >= 1).all()
+    assert (kind_of(name).cost_in_tokens(items) >= 1).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -332,7 +329,7 @@ def test_the_head_reads_answers_that_the_kind_takes_for_right(name):
     assert ((confidence >= 0) & (confidence <= 1)).all()
     assert (reading.expected_items() >= 0).all()
     for answer, sure in zip(reading.answers(), reading.item_confidence(), strict=True):
-        assert len(sure) == len(OF[name].entries(answer))
+        assert len(sure) == len(kind_of(name).entries(answer))
 
 
 def test_a_base_class_asks_for_all_that_a_kind_must_say():
