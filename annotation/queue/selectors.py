@@ -59,8 +59,7 @@ _OWN_LEASE = (
     *("ask__tasks", "ask__words", "ask__given", "ask__purpose"),
     *("ask__sentence__tokens", "ask__sentence__is_document"),
 )
-N_ANSWERS = 200  # that are looked at: the person's latest, and some of all, whichever come first
-COLUMNS = ("task__name", "task__kind", "value")
+N_ANSWERS = 200  # to a task that are looked at: the person's latest, and some of all
 
 _lease_of_member = Prepared(
     lambda: _own_leases(_Member(Parameter("user"))).filter(pk=Parameter("lease"))
@@ -411,21 +410,21 @@ def _texts_around(corpus_id: int, document: str, position: int) -> dict[int, str
 
 def label_usage(project: Project, person: Any) -> dict[str, Any]:
     """Return how often labels are used by a person and by all: {"own", "all"}, each {task: {label:
-    n}}."""
-    answers = Annotation.objects.filter(task__project=project).values_list(*COLUMNS)
-    gold = Gold.objects.filter(task__project=project).values_list(*COLUMNS)
-    own = answers.filter(author=person).order_by("-id")
-    return {
-        "own": _counts(own[:N_ANSWERS]),
-        "all": _counts([*answers[:N_ANSWERS], *gold[:N_ANSWERS]]),
-    }
-
-
-def _counts(answers: Iterable[tuple[str, str, Any]]) -> dict[str, dict[str, int]]:
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for task, kind, value in answers:
-        counts[task].update(KINDS[kind].labels_of(value))
-    return {task: dict(count) for task, count in counts.items()}
+    n}}. Every task has its own share of answers, or a long one would crowd out the others."""
+    own: dict[str, dict[str, int]] = {}
+    all_: dict[str, dict[str, int]] = {}
+    for task_id, name, kind in project.tasks.values_list("id", "name", "kind"):
+        answers = Annotation.objects.filter(task_id=task_id).values_list("value", flat=True)
+        gold = Gold.objects.filter(task_id=task_id).values_list("value", flat=True)
+        by_person = answers.filter(author=person).order_by("-id")
+        for counts, values in (
+            (own, by_person[:N_ANSWERS]),
+            (all_, [*answers[:N_ANSWERS], *gold[:N_ANSWERS]]),
+        ):
+            found = Counter(label for value in values for label in KINDS[kind].labels_of(value))
+            if found:
+                counts[name] = dict(found)
+    return {"own": own, "all": all_}
 
 
 def cost_model(project: Project, tasks: tuple[str, ...]) -> CostModel:
