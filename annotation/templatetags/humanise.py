@@ -43,6 +43,12 @@ def grouped(number: int) -> str:
 
 
 @register.filter
+def for_programs(value: object) -> object:
+    """Return a number as programs read it, whatever the language; the loader asks for it."""
+    return str(value) if isinstance(value, float) else value
+
+
+@register.filter
 def counted(number: int, words: str) -> str:
     """Return a number with the right form of its word: 1, "person,people" -> 1 person."""
     one, many = words.split(",")

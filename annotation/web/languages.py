@@ -12,7 +12,8 @@ number in it both are the same, and the first number in it decides.
 A phrase of a template is what stands between two tags, HTML's or the template's, with the variables
 in it: ``<b>{{ n|grouped }} of {{ total }}</b>`` is the message ``%(n)s of %(total)s``. The loader
 turns every phrase, and every one in an attribute that people see or hear, into a ``blocktranslate``
-when the template is compiled. So no text of a page can escape the catalogues.
+when the template is compiled. So no text of a page can escape the catalogues. Numbers in all other
+attributes are for programs: they have a point in every language.
 """
 
 import ast
@@ -341,6 +342,7 @@ class Part:
     texts: list[str] = field(default_factory=lambda: [""])
     tags: list[str] = field(default_factory=list)  # the variable between texts i and i + 1
     is_phrase: bool = False
+    is_for_programs: bool = False  # in an attribute that nobody reads
 
     @property
     def has_words(self) -> bool:
@@ -356,6 +358,8 @@ class Part:
 
     def marked(self) -> str:
         """Return the source of this part with its message marked."""
+        if self.is_for_programs:
+            return self.source([f"{tag[:-2].rstrip()}|for_programs }}}}" for tag in self.tags])
         if not self.is_phrase:
             return self.source(self.tags)
         tags = [OTHERWISE.sub(r"\1_(\2)", _told(tag)) for tag in self.tags]
@@ -415,7 +419,9 @@ class _Reader:
 
     def cut(self, *, is_phrase: bool) -> None:
         """Begin another part."""
-        self.parts.append(Part(is_phrase=is_phrase and not self.is_marked))
+        is_for_programs = self.where != "text" and not (is_phrase or self.is_marked)
+        is_phrase = is_phrase and not self.is_marked
+        self.parts.append(Part(is_phrase=is_phrase, is_for_programs=is_for_programs))
 
     def read_tag(self, tag: str) -> None:
         """Read a tag of the template: a variable belongs to its phrase, all else ends it."""

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.template import engines
 from django.urls import reverse
+from django.utils import translation
 
 from annotation.models import Label
 from annotation.web.languages import mark_phrases, read_parts, texts_of
@@ -51,6 +52,16 @@ def test_a_marked_phrase_keeps_its_spaces_and_its_filters():
     assert mark_phrases('<p> {{ n|add:"1" }} of\n  all <b>') == (
         '<p> {% blocktranslate with n=n|add:"1" %}{{ n }} of all{% endblocktranslate %} <b>'
     )
+
+
+def test_numbers_in_attributes_that_nobody_reads_have_a_point_in_every_language():
+    source = (
+        '<rect x="{{ x }}" {% if x %}y="{{ x }}"{% endif %} aria-label="{{ x }}">{{ x }}</rect>'
+    )
+    template = engines["django"].from_string(mark_phrases(source))
+    with translation.override("de"):
+        shown = template.render({"x": 81.9})
+    assert shown == '<rect x="81.9" y="81.9" aria-label="81,9">81,9</rect>'
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
