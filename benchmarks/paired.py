@@ -66,12 +66,17 @@ def _read(arguments: argparse.Namespace, setting: str) -> tuple[Scores, float]:
 def _complete(scores: Scores, values: list[str]) -> Scores:
     """Return the seeds that all values have, of the cells that have any."""
     kept: Scores = {}
-    for cell, found in sorted(scores.items(), key=lambda item: str(item[0]).zfill(20)):
+    for cell, found in sorted(scores.items(), key=lambda item: _order(item[0])):
         shared = set.intersection(*(set(found.get(value, {})) for value in values))
         if shared:
             seeds = sorted(shared)
             kept[cell] = {v: {seed: found[v][seed] for seed in seeds} for v in values}
     return kept
+
+
+def _order(cell: Cell) -> tuple[str, ...]:
+    """Return what cells are sorted by: numbers as numbers, the rest as text."""
+    return tuple(f"{x:020.6f}" if isinstance(x, int | float) else str(x) for x in cell)
 
 
 def _print_means(arguments: argparse.Namespace, scores: Scores, values: list[str]) -> None:

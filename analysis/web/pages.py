@@ -12,6 +12,7 @@ from analysis.report.presentation import sections
 from analysis.report.study import study_report
 from analysis.report.tables import StudyReport
 from analysis.sweep.study_file import parse_study
+from analysis.web import selectors
 from analysis.web.forms import ReplayForm, ShippedStudyForm
 from analysis.web.selectors import visible_studies
 from analysis.web.services import (
@@ -43,6 +44,28 @@ def studies(request: HttpRequest, project_id: int) -> HttpResponse:
         "may_replay": project.role is not None and project.role.reaches(Role.OWNER),
     }
     return render_in_project(request, "analysis/studies.html", project, "studies", context)
+
+
+@login_required
+@require_GET
+def papers(request: HttpRequest, project_id: int) -> HttpResponse:
+    """Show what each table and figure of the papers says, and what came out here."""
+    project = get_project(request.user, project_id, at_least=Role.CURATOR)
+    swept = {row.name: row for row in visible_studies(request.user, project).order_by("created_at")}
+    may_start = request.user.is_superuser
+    context = {
+        "papers": [
+            (
+                paper,
+                [
+                    (item, [(n, swept.get(n), may_start) for n in item.studies])
+                    for item in paper.items
+                ],
+            )
+            for paper in selectors.papers()
+        ]
+    }
+    return render_in_project(request, "analysis/papers.html", project, "studies", context)
 
 
 @login_required

@@ -20,6 +20,7 @@ PAGES: list[URLPattern | URLResolver] = [
     path("projects/<int:project_id>/proposal/", insights.take_proposal, name="apply-proposal"),
     path("projects/<int:project_id>/quote/", insights.quote, name="quote"),
     path("projects/<int:project_id>/studies/", pages.studies, name="studies"),
+    path("projects/<int:project_id>/studies/papers/", pages.papers, name="papers"),
     path(
         "projects/<int:project_id>/studies/new/<slug:study_name>/",
         pages.new_study,

@@ -4,6 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
+
+from annotation.projects.services import create_project
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text()
@@ -21,6 +25,24 @@ def test_every_item_has_a_verdict_and_names_what_gives_it_again(row):
     assert verdict
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.django_db
+def test_the_server_shows_every_item_with_its_studies(client):
+    owner = get_user_model().objects.create_superuser("olga")
+    spec = {"name": "Harbour", "tasks": [{"name": "t", "kind": "classes", "labels": ["a", "b"]}]}
+    project = create_project(spec=spec, owner=owner)
+    client.force_login(owner)
+    assert reverse("papers", args=[project.pk]) in _shown(client, "studies", project)
+    page = _shown(client, "papers", project)
+    assert page.count('<th scope="row"') == len(ROWS)
+    assert f'href="{reverse("new-study", args=[project.pk, "table6"])}"' in page
+    assert "hand-computed vectors agree" in page
+    assert "](" not in page
+
+
+def _shown(client, name, project):
+    return client.get(reverse(name, args=[project.pk])).content.decode()
 
 
 def test_every_study_of_a_paper_is_on_the_page():
