@@ -12,7 +12,9 @@ from analysis.web.services import replay_name
 from annotation.models import Project
 
 PAPERS = SHIPPED / "papers.md"  # a page of the documentation, that goes with the studies
-LINK = re.compile(r"\[([^]]*)]\([^)]*\)")
+LINK = re.compile(
+    r" ?\(\[[^]]*]\([^)]*\)\)"
+)  # in parentheses: to a result, which stays in the source
 STUDY_FILE = re.compile(r"`studies/(\w+)\.toml`")
 EMPHASIS = re.compile(r"[*`]+")
 
@@ -64,6 +66,6 @@ def _rows(part: str) -> list[list[str]]:
 
 def _item(cells: list[str]) -> PaperItem:
     by = cells[-1]
-    name, says, here, verdict = (EMPHASIS.sub("", LINK.sub(r"\1", cell)) for cell in cells[:-1])
+    name, says, here, verdict = (EMPHASIS.sub("", LINK.sub("", cell)) for cell in cells[:-1])
     tests = tuple(re.findall(r"`([^`]+)`", STUDY_FILE.sub("", by)))
     return PaperItem(name, says, here, verdict, tuple(STUDY_FILE.findall(by)), tests)
