@@ -41,11 +41,12 @@ class _Cell:
 Rule = Callable[[Judgement, Example, Mapping[str, TaskSpec]], _Cell | None]
 RULES: dict[str, Rule] = {}
 Form = tuple[str, str]
-CLASS, WORD, SPAN, ARC = (
+CLASS, WORD, SPAN, ARC, LINK = (
     ("sentence", "sentence"),
     ("words", "token"),
     ("words", "item"),
     ("arcs", "token"),
+    ("links", "item"),
 )
 ABOUT_SHAPE = ("arcs", "arc_in_span")  # rules whose labels are not those of the task
 
@@ -81,16 +82,16 @@ def _same_words(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec])
     """The same words elsewhere, with the word before them."""
     place = one.place
     label = label_of(one.given)
-    form = _form(tasks[one.task])
+    form = form_of(tasks[one.task])
     if form == CLASS:
         text = " ".join(example.tokens).lower()
         return _Cell((text,), label, text)
     if form == WORD:
         word = example.tokens[place[0]].lower()
-        return _Cell((word, (word, _before(example, place[0]))), label, word)
+        return _Cell((word, (word, word_at(example, place[0] - 1))), label, word)
     if form == SPAN:
         text = " ".join(example.tokens[place[0] : place[1]]).lower()
-        return _Cell((text, (text, _before(example, place[0]))), label, text)
+        return _Cell((text, (text, word_at(example, place[0] - 1))), label, text)
     if form == ARC:
         word, head = example.tokens[place[0]].lower(), _word(example, place[1] - 1)
         return _Cell((word, (word, head)), label, f"{word} under {head}")
@@ -102,9 +103,12 @@ def _words_beside(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec
     """The words before and behind, or between the ends of a link."""
     place = one.place
     label = label_of(one.given)
-    form = _form(tasks[one.task])
+    form = form_of(tasks[one.task])
     if form in (WORD, SPAN):
-        before, behind = _before(example, place[0]), _behind(example, place[-1] - (form == SPAN))
+        before, behind = (
+            word_at(example, place[0] - 1),
+            word_at(example, place[-1] + (form != SPAN)),
+        )
         return _Cell((before, (before, behind)), label, f"{before} … {behind}")
     if len(place) == 4:
         is_turned = place[2] < place[0]
@@ -117,7 +121,7 @@ def _words_beside(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec
 @rule("class")
 def _under_class(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]) -> _Cell | None:
     """The class of the sentence: a slot that its intent never takes."""
-    if _form(tasks[one.task]) != SPAN:
+    if form_of(tasks[one.task]) != SPAN:
         return None
     name = _first(tasks, CLASS)
     value = example.labels.get(name)
@@ -129,9 +133,9 @@ def _class_of_items(
     one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]
 ) -> _Cell | None:
     """The rarest label of the sentence's spans: an intent that its slots do not go with."""
-    if _form(tasks[one.task]) != CLASS:
+    if form_of(tasks[one.task]) != CLASS:
         return None
-    spans = [t.name for t in tasks.values() if _form(t) == SPAN]
+    spans = [t.name for t in tasks.values() if form_of(t) == SPAN]
     labels = sorted({span[-1] for name in spans for span in example.labels.get(name, ())})
     if not labels:
         return None
@@ -156,7 +160,7 @@ def _types_of_ends(one: Judgement, example: Example, tasks: Mapping[str, TaskSpe
 def _under_tags(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]) -> _Cell | None:
     """The tags of a word and its head, or of the words of a span."""
     tags = example.labels.get(_first(tasks, WORD))
-    form = _form(tasks[one.task])
+    form = form_of(tasks[one.task])
     if tags is None or form not in (ARC, SPAN):
         return None
     if form == ARC:
@@ -172,7 +176,7 @@ def _under_arcs(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec])
     """The tree over a span, under a tag or between the ends of a relation."""
     name = _first(tasks, ARC)
     tree = example.labels.get(name)
-    form = _form(tasks[one.task])
+    form = form_of(tasks[one.task])
     if tree is None or name == one.task:
         return None
     if form == WORD:
@@ -194,11 +198,11 @@ def _arc_leaves_span(
     one: Judgement, example: Example, tasks: Mapping[str, TaskSpec]
 ) -> _Cell | None:
     """An arc out of a span that has another arc out: the span is then no subtree."""
-    if _form(tasks[one.task]) != ARC or one.given is None:
+    if form_of(tasks[one.task]) != ARC or one.given is None:
         return None
     tree = example.labels[one.task]
     for task in tasks.values():
-        if _form(task) != SPAN:
+        if form_of(task) != SPAN:
             continue
         for start, end, label in example.labels.get(task.name, ()):
             if start <= one.place[0] < end and not start < one.place[1] <= end:
@@ -252,14 +256,14 @@ def _reason(
     return Reason(name, evidence, cell.words, usual)
 
 
-def _form(task: TaskSpec) -> Form:
+def form_of(task: TaskSpec) -> Form:
     """Return where the labels of a task stand, and what gets one."""
     kind = KINDS[task.kind]
     return kind.labels_on, kind.unit
 
 
 def _first(tasks: Mapping[str, TaskSpec], form: Form) -> str:
-    return next((task.name for task in tasks.values() if _form(task) == form), "")
+    return next((task.name for task in tasks.values() if form_of(task) == form), "")
 
 
 def _heads_outside(tree: Sequence[Sequence[Any]], start: int, end: int) -> int:
@@ -281,13 +285,12 @@ def _ancestors(tree: Sequence[Sequence[Any]], word: int) -> Iterator[int]:
         word = tree[word][0] - 1
 
 
-def _before(example: Example, place: int) -> str:
-    return example.tokens[place - 1].lower() if place else "^"
-
-
-def _behind(example: Example, place: int) -> str:
-    return example.tokens[place + 1].lower() if place + 1 < len(example.tokens) else "$"
-
-
 def _word(example: Example, place: int) -> str:
     return example.tokens[place].lower() if place >= 0 else "the root"
+
+
+def word_at(example: Example, place: int) -> str:
+    """Return a word of the sentence, or that it begins or ends there."""
+    if 0 <= place < len(example.tokens):
+        return str(example.tokens[place]).lower()
+    return "^" if place < 0 else "$"

@@ -2,8 +2,9 @@
 
 The models that judge an answer without having learned from it also judge the same answers with some
 items made wrong. A logistic regression per task learns from these how the models' likelihoods, the
-usual likelihood of labels and contradictions between layers tell wrong items from the others. What
-it returns is a probability of being wrong, which can be compared between tasks.
+usual likelihood of labels, what the place foretells and contradictions between layers tell wrong
+items from the others. What it returns is a probability of being wrong, which can be compared
+between tasks.
 """
 
 import math
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from analysis.methods.label_errors.contexts import foretold_labels
 from analysis.methods.label_errors.contradictions import RULES, Reason, contradictions
 from analysis.methods.label_errors.judgement import (
     Judgement,
@@ -95,7 +97,7 @@ def proofread(
             )
         )
     versions = list(zip(judged[1:], others, strict=True))
-    return find_suspects(judged[0], examples, tasks, planted=versions)
+    return find_suspects(judged[0], examples, tasks, planted=versions, groups=groups, seed=seed)
 
 
 def find_suspects(
@@ -104,6 +106,8 @@ def find_suspects(
     tasks: Sequence[TaskSpec],
     *,
     planted: Sequence[Version] = (),
+    groups: Sequence[Hashable] | None = None,
+    seed: int = 0,
 ) -> list[Suspect]:
     """Return every judged item with its suspicion, highest probability of an error first.
 
@@ -111,14 +115,16 @@ def find_suspects(
     of them is judged by the models' margin and contradictions, at fixed weights.
     """
     reasons = contradictions(judged, examples, tasks)
-    values = _features(judged, reasons)
+    versions = [(judged, examples), *planted]
+    foretold, *of_others = foretold_labels(versions, tasks, groups=groups, seed=seed)
+    values = np.hstack([_features(judged, reasons), _of_places(foretold)])
     taught = [
         (
             others,
-            _features(others, contradictions(others, wrong, tasks)),
+            np.hstack([_features(others, contradictions(others, wrong, tasks)), _of_places(p)]),
             planted_items(others, examples, wrong, tasks),
         )
-        for others, wrong in planted
+        for (others, wrong), p in zip(planted, of_others, strict=True)
     ]
     probability = _untaught(judged, reasons)
     for task in tasks:
@@ -161,6 +167,15 @@ def _features(judged: Sequence[Judgement], reasons: Sequence[Sequence[Reason]]) 
             ]
         )
     return np.array(rows, dtype=np.float64)
+
+
+def _of_places(foretold: np.ndarray) -> np.ndarray:
+    """Return (n, f) how the given label compares with those that its place foretells (n, 3)."""
+    is_known = ~np.isnan(foretold[:, :1])
+    own, rival, expected = np.log(np.maximum(np.nan_to_num(foretold, nan=1.0), LEAST_LIKELIHOOD)).T
+    other = np.log(np.maximum(1 - np.exp(own), LEAST_LIKELIHOOD))
+    features = np.stack([own, other, rival, own - rival, expected - own], axis=1)
+    return np.hstack([np.where(is_known, features, 0.0), is_known])
 
 
 def _lessons(task: str, taught: Sequence[Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:

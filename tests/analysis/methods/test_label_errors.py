@@ -14,6 +14,7 @@ from analysis.methods.label_errors import (
     find_suspects,
     label_thresholds,
 )
+from analysis.methods.label_errors.contexts import foretold_labels
 from analysis.methods.label_errors.planted import plant_errors, planted_items
 from mtl_engine.kinds import KINDS
 from mtl_engine.kinds.tree import is_tree
@@ -23,6 +24,8 @@ INTENT = TaskSpec("intent", "classes", ("flight", "fare"))
 SLOTS = TaskSpec("slots", "spans", ("city", "price"))
 TREE = TaskSpec("tree", "tree", ("dep", "root"))
 NER = TaskSpec("ner", "spans", ("LOC",))
+THINGS = TaskSpec("things", "spans", ("tool", "task"))
+LINKS = TaskSpec("links", "relations", ("uses", "beats"), parent="things")
 
 
 def _intent(row, given, expected, likelihood, best):
@@ -183,3 +186,49 @@ def test_a_detector_learns_from_planted_errors_what_likelihoods_mean():
     assert {one.judgement.row for one in found[:3]} == mistaken
     assert min(one.probability for one in found[:3]) > 0.5
     assert max(one.probability for one in found[3:]) < 0.2
+
+
+def _links(n):
+    """Tools are linked to tasks by ``for`` and to tools by ``over``; the last link is wrong."""
+    examples, judged = [], []
+    for row in range(n):
+        is_use = row % 2 == 0
+        label = "uses" if is_use != (row == n - 1) else "beats"
+        words = (f"a{row % 7}", "for" if is_use else "over", f"b{row % 5}")
+        things = [[0, 1, "tool"], [2, 3, "task" if is_use else "tool"]]
+        link = [0, 1, 2, 3, label]
+        examples.append(Example(words, {"things": things, "links": [link]}, row))
+        judged.append(Judgement(row, "links", tuple(link), tuple(link), 0.5, 0.5))
+    return judged, examples
+
+
+def test_a_place_foretells_what_stands_at_others_like_it():
+    judged, examples = _links(60)
+    (found,) = foretold_labels([(judged, examples)], (THINGS, LINKS))
+    assert (found[:-1, 0] > 0.8).all()
+    assert found[-1, 0] < 0.2
+    assert found[-1, 1] > 0.8
+    assert found[:, 2] == pytest.approx(found[:, 0])  # the models expect what was given
+
+
+def test_only_the_first_version_teaches_and_nothing_foretells_an_item_to_itself():
+    judged, examples = _links(60)
+    turned = {"uses": "beats", "beats": "uses"}
+    others = [replace(one, given=(*one.given[:4], turned[one.given[4]])) for one in judged]
+    wrong = [
+        replace(e, labels={**e.labels, "links": [list(one.given)]})
+        for e, one in zip(examples, others, strict=True)
+    ]
+    first, second = foretold_labels([(judged, examples), (others, wrong)], (THINGS, LINKS))
+    assert second[:, 0] == pytest.approx(first[:, 1])
+    once = [replace(examples[0], tokens=("x", "y", "z")), *examples[1:]]
+    alone = foretold_labels([(judged, once)], (THINGS, LINKS))[0]
+    assert alone[0, 0] > 0.5  # by the types of its ends: its words were never seen
+
+
+def test_a_place_without_an_answer_foretells_nothing():
+    judged, examples = _links(60)
+    judged[3] = replace(judged[3], given=None)
+    (found,) = foretold_labels([(judged, examples)], (THINGS, LINKS))
+    assert np.isnan(found[3]).all()
+    assert not np.isnan(found[4]).any()
