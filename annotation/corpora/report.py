@@ -154,7 +154,9 @@ class ImportReport:
         for task, counts in self.labels.items():
             shown = ", ".join(f"{label} {n:,}" for label, n in counts.most_common(20))
             more = f", and {len(counts) - 20} more" if len(counts) > 20 else ""
-            lines.append(f"task {task}: {self.n_answers[task]:,} answers; {shown or 'empty'}{more}")
+            n = f"{self.n_answers[task]:,}"
+            told = f"task {task}: {n} answers; {shown}{more}"
+            lines.append(told if shown else f"task {task}: {n} answers without labels")
         if self.rules:
             told = ", ".join(f"{rule} {n:,}" for rule, n in self.rules.items())
             lines.append(f"rules of Universal Dependencies that are broken: {told}")

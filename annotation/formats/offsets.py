@@ -124,8 +124,8 @@ def snap_spans(spans: Sequence[Sequence[Any]], text: str, offsets: Offsets) -> S
         if start not in first_at or end not in end_at:
             raise Misaligned(
                 index, f"text[{start}:{end}] is {text[start:end]!r}, which does not begin and end "
-                f"with tokens of {text[max(0, start - 10) : end + 10]!r}; correct the offsets, or "
-                "give the tokens or another tokeniser"
+                f"with tokens of {text[max(0, start - 10) : end + 10]!r}; correct the offsets, "
+                "have words cut where spans begin and end, or give the tokens or another tokeniser"
             )  # fmt: skip
         snapped.append([first_at[start], end_at[end], label])
     return snapped

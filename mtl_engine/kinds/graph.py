@@ -124,8 +124,9 @@ class GraphKind(Kind):
     def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
         """Return the arcs of the words as they are now.
 
-        Arcs of words that were cut anew are those of the first new word; what hung on a word that
-        is gone hangs on its heads. With an empty node behind such words the answer is given anew.
+        Arcs of words that were cut anew are those of the first new word, on which the others hang;
+        a word that comes in hangs on the one beside it. What hung on a word that is gone hangs on
+        its heads. With an empty node behind such words the answer is given anew.
         """
         inside = {str(word + 1) for word in range(change.start, change.end)}
         if any(
@@ -146,7 +147,16 @@ class GraphKind(Kind):
             return f"{(change.start if now is None else now) + 1}{dot}{rest}"
 
         moved = {(place(dependent), place(head), label) for dependent, head, label in arcs}
-        return self.canonical([arc for arc in moved if arc[0] != arc[1]])
+        kept = [arc for arc in moved if arc[0] != arc[1]]
+        is_cut = change.end > change.start
+        new = range(change.start + 1 + is_cut, change.start + 1 + change.n_new)
+        above = str(change.start + 1 if is_cut else change.start or change.n_new + 1)
+        if new and any(arc[0] == above for arc in kept):
+            loose = _known(task, LOOSE[1:])
+            if loose is None:
+                return None
+            kept += [(str(word), above, loose) for word in new]
+        return self.canonical(kept)
 
     def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer | None, Answer | None]:
         """Return the arcs within both halves; the first word whose heads all went is a root."""

@@ -1,10 +1,13 @@
 """Edit scripts of lemmas, and features attribute by attribute."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.kinds.features import features_fault, join_features
+from mtl_engine.kinds.kind import Recut
 from mtl_engine.kinds.lemmas import apply_script, script_of
 from mtl_engine.types import Example
 from tests.mtl_engine.states import head_for, states_of
@@ -133,3 +136,25 @@ def test_arcs_of_empty_nodes_are_kept_out_of_learning():
     assert kind.learnable(arcs) == [["2", "0", "c"]]
     assert kind.token_labels(arcs, 2) == ["1.1:a|1.1<0:c", "0:c"]
     assert kind.merge([arcs, arcs[1:], arcs[:1]]) == arcs  # each by two of three
+
+
+WHOLE = [["1", "2", "nsubj"], ["2", "0", "root"], ["3", "2", "obj"]]
+BEHIND = [["3", "0", "root"], ["4", "3", "obj"]]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "new", "arcs"),
+    [  # a word that was cut, one that came in, and the first one
+        (2, 3, ["Ro", "me"], [*WHOLE, ["4", "3", "dep"]]),
+        (1, 1, ["did"], [["1", "3", "nsubj"], ["2", "1", "dep"], *BEHIND]),
+        (0, 0, ["so"], [["1", "2", "dep"], ["2", "3", "nsubj"], *BEHIND]),
+    ],
+)
+def test_new_words_of_a_graph_have_a_head_as_others_have(start, end, new, arcs):
+    old = ["Ada", "saw", "Rome"]
+    change = Recut(start, end, len(new), old, [*old[:start], *new, *old[end:]])
+    task = TaskSpec("g", "graph", ("dep", "nsubj", "obj", "root"))
+    kind = KINDS["graph"]
+    assert kind.recut(task, WHOLE, change) == arcs
+    assert kind.recut(replace(task, labels=task.labels[1:]), WHOLE, change) is None
+    assert kind.recut(task, [], change) == []

@@ -84,7 +84,8 @@ def _export(desk, **options):
 
 def test_lemmas_and_features_are_imported_and_written_back_byte_for_byte(desk):
     text = _file()
-    _import(desk, text)
+    lines = _import(desk, text).lines()
+    assert "task lemma: 16 answers without labels" in lines
     first = Sentence.objects.get(key="s0")
     values = dict(Gold.objects.filter(sentence=first).values_list("task__name", "value"))
     assert values == {
