@@ -11,9 +11,11 @@ import argparse
 import os
 from collections import defaultdict
 from collections.abc import Hashable
+from pathlib import Path
 
 import django
 
+from analysis.report.figures import draw_curves
 from analysis.report.statistics import Mean, holm, mean_with_interval, paired_t_test
 
 Cell = tuple[Hashable, ...]
@@ -30,6 +32,7 @@ def main() -> None:
     parser.add_argument("--by", nargs="+", required=True, metavar="SETTING")
     parser.add_argument("--metric", required=True)
     parser.add_argument("--digits", type=int, default=2)
+    parser.add_argument("--figure", type=Path, help="PNG of the means over the last --by")
     arguments = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
@@ -44,6 +47,8 @@ def main() -> None:
     _print_means(arguments, complete, values)
     print(f"\n{value} minus the others, paired by seed (wins of seeds; p; Holm over all):\n")
     _print_differences(arguments, complete, value)
+    if arguments.figure:
+        _draw(arguments, complete, values)
 
 
 def _read(arguments: argparse.Namespace, setting: str) -> tuple[Scores, float]:
@@ -124,6 +129,28 @@ def _print_differences(arguments: argparse.Namespace, scores: Scores, value: str
                 f"{p_of[key]:.3f}; {corrected[key]:.3f})"
             )
         print(f"| {' | '.join(map(str, cell))} | {' | '.join(cells)} |")
+
+
+def _draw(arguments: argparse.Namespace, scores: Scores, values: list[str]) -> None:
+    """Write a picture for each combination of all but the last setting of the cells."""
+    for group in dict.fromkeys(cell[:-1] for cell in scores):
+        curves = {
+            value: [
+                (float(str(cell[-1])), mean_with_interval(list(found[value].values())))
+                for cell, found in scores.items()
+                if cell[:-1] == group
+            ]
+            for value in values
+        }
+        path: Path = arguments.figure
+        name = "-".join([path.stem, *map(str, group)])
+        draw_curves(
+            curves,
+            path.with_name(f"{name}{path.suffix}"),
+            metric=arguments.metric,
+            across=arguments.by[-1],
+            baseline=values[0],
+        )
 
 
 def _or_one(p_value: float | None) -> float:

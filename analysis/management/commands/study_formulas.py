@@ -2,13 +2,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
 from analysis.management.commands.discover_formula import whole_numbers
 from analysis.report.runs import ReportRun
+from analysis.report.statistics import Mean, holm, paired_t_test
 from analysis.report.study import finished_runs
-from analysis.studies.mtl_simulation.cells import SimulatedRun, cell_table, read_run
+from analysis.studies.mtl_simulation.cells import SimulatedRun, cell_table, directions, read_run
 from analysis.studies.mtl_simulation.findings import BALANCED, UNBALANCED, findings
 from analysis.studies.mtl_simulation.findings_report import as_markdown, draw_figure_3
 from analysis.sweep.store import RunStore, StudyRecord
@@ -88,4 +90,32 @@ def _what_ran(study: StudyRecord, finished: list[ReportRun], runs: list[Simulate
         f"{len(runs)} runs, {n_seeds} seeds, {seconds:.0f} CPU seconds, word vectors: "
         f"{', '.join(vectors)}. Scaled down: {study.note or 'nothing'}. With others the real task "
         f"has {gain:+.3f} F1 on average, and more than alone in {wins} of {len(runs)} runs."
+        f"\n\n{_directions(runs)}"
     )
+
+
+def _directions(runs: list[SimulatedRun]) -> str:
+    """Return the gain and the slopes as means over seeds, tested against 0."""
+    found = directions(runs)
+    tested = dict(
+        zip(found.slopes, holm([_p(mean) for mean in found.slopes.values()]), strict=True)
+    )
+    slopes = ", ".join(
+        f"sqrt({name}) {mean.value:+.4f} ({_interval(mean)}; p = {tested[name]:.3f})"
+        for name, mean in found.slopes.items()
+    )
+    return (
+        f"Over seeds: gain {found.gain.value:+.3f} ({_interval(found.gain)}; p = "
+        f"{_p(found.gain):.3f}); slopes of F1 on {slopes}, p after Holm over the three."
+    )
+
+
+def _interval(mean: Mean) -> str:
+    if mean.low is None or mean.high is None:
+        return "one seed"
+    return f"{mean.low:+.4f} to {mean.high:+.4f}"
+
+
+def _p(mean: Mean) -> float:
+    found = paired_t_test(np.array(mean.points)) if len(mean.points) > 1 else None
+    return 1.0 if found is None else found

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
+from analysis.report.statistics import Mean, mean_with_interval
 
 Floats = NDArray[np.float64]
 SETTINGS = ("n", "n_synthetic", "n_tasks", "alpha")
@@ -60,6 +61,34 @@ def cell_table(runs: Sequence[SimulatedRun]) -> dict[str, Floats]:
     ]
     columns = np.array(rows, dtype=float).T
     return dict(zip(("n", "n_synthetic", "t", "ami", "f1", "single"), columns, strict=True))
+
+
+@dataclass(frozen=True)
+class Directions:
+    """What each seed says, over its cells: the gain by other tasks, and what F1 grows with."""
+
+    gain: Mean  # F1 with others minus alone
+    slopes: dict[str, Mean]  # of F1 on the square roots of n, ami and t together
+
+
+def directions(runs: Sequence[SimulatedRun]) -> Directions:
+    """Return the gain and the slopes of every seed, as means over the seeds."""
+    by_seed: dict[int, list[SimulatedRun]] = defaultdict(list)
+    for run in runs:
+        by_seed[run.seed].append(run)
+    gains = [np.mean([run.f1_multi - run.f1_single for run in some]) for some in by_seed.values()]
+    fits = [_slopes(some) for some in by_seed.values()]
+    names = ("n", "ami", "t")
+    slopes = {name: mean_with_interval([fit[i] for fit in fits]) for i, name in enumerate(names)}
+    return Directions(mean_with_interval(gains), slopes)
+
+
+def _slopes(runs: Sequence[SimulatedRun]) -> Floats:
+    """Return (3,) least squares slopes of one seed's F1 on the roots of n, ami and t."""
+    roots = np.sqrt([(run.n, max(0.0, run.ami), run.n_tasks) for run in runs])
+    design = np.column_stack([roots, np.ones(len(runs))])
+    found = np.linalg.lstsq(design, np.array([run.f1_multi for run in runs]), rcond=None)[0]
+    return np.asarray(found[:3])
 
 
 def with_single_tasks(table: Mapping[str, Floats]) -> dict[str, Floats]:

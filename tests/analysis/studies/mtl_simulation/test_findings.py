@@ -5,7 +5,12 @@ from django.core.management import CommandError, call_command
 
 from analysis.methods.formulas import Expression, Formula
 from analysis.methods.formulas.published import EQUATIONS, published
-from analysis.studies.mtl_simulation.cells import SimulatedRun, cell_table, with_single_tasks
+from analysis.studies.mtl_simulation.cells import (
+    SimulatedRun,
+    cell_table,
+    directions,
+    with_single_tasks,
+)
 from analysis.studies.mtl_simulation.findings import Question, choose, findings, worth_showing
 from analysis.sweep.store import Outcome, StudyRecord
 from analysis.sweep.study_file import RunConfig
@@ -59,6 +64,13 @@ def test_the_real_task_alone_is_a_row_of_one_task():
     assert table["f1"][-4] == pytest.approx(0.0069 * np.sqrt(500) + 0.0005 - 0.01)
 
 
+def test_each_seed_says_its_gain_and_what_f1_grows_with():
+    found = directions(RUNS)
+    assert found.gain.points == pytest.approx((0.01, 0.01))
+    assert found.slopes["n"].points == pytest.approx((0.0069, 0.0069))
+    assert found.slopes["t"].points == pytest.approx((0, 0), abs=1e-9)
+
+
 def test_a_planted_formula_is_found_and_beats_the_constant():
     (found,) = findings(cell_table(RUNS), [Question(("n",), 3)], engine="operon", seeds=[0])
     errors = {scored.words: scored.held_out for scored in found.scored}
@@ -105,6 +117,7 @@ def test_the_command_writes_tables_and_the_plots_of_figure_3(tmp_path, monkeypat
     text = (tmp_path / "formulas.md").read_text(encoding="utf-8")
     assert "paper, equation 6" in text
     assert "32 runs, 2 seeds" in text
+    assert "Over seeds: gain +0.010 (" in text
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
         "formulas_planted_ami.png",
         "formulas_planted_n.png",
