@@ -3,7 +3,6 @@
 The head learns from the spans that people marked, and answers about those that the parent answers.
 """
 
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +28,7 @@ from mtl_engine.heads.interface import (
     softmax,
     split_by,
     starts_of,
+    votes_by_place,
 )
 from mtl_engine.heads.nested_spans import (
     NOTHING,
@@ -298,14 +298,7 @@ class AttributeReading(Reading):
 
     def votes(self) -> list[np.ndarray]:
         """Return (m,) per sentence: a digest of the labels of the spans that begin there."""
-        votes = []
-        for rows, count in zip(self.answers(), self.scores.states.counts, strict=True):
-            vote = np.zeros(count, dtype=np.int64)
-            for start in {row[0] for row in rows}:
-                own = [row for row in rows if row[0] == start]
-                vote[start] = 1 + zlib.crc32(repr(own).encode())
-            votes.append(vote)
-        return votes
+        return votes_by_place(self.answers(), self.scores.states.counts)
 
     def _labelled(self) -> list[list[tuple[list[int | str], float]]]:
         spans, kept = self.scores.parent.spans, self.scores.kept

@@ -5,7 +5,6 @@ arcs that are there. Where every word of the dev sentences has a head, a word th
 gets its likeliest one.
 """
 
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +24,7 @@ from mtl_engine.heads.interface import (
     softmax,
     split_by,
     starts_of,
+    votes_by_place,
 )
 from mtl_engine.heads.losses import cross_entropy
 from mtl_engine.heads.tree import TreeHead, TreeScores
@@ -266,13 +266,7 @@ class GraphReading(Reading):
 
     def votes(self) -> list[np.ndarray]:
         """Return (m,) per sentence: a digest of the arcs of each word."""
-        votes = []
-        for arcs, count in zip(self.answers(), self.counts, strict=True):
-            own: list[list[list[str]]] = [[] for _ in range(count)]
-            for arc in arcs:
-                own[int(arc[0]) - 1].append(arc)
-            votes.append(np.array([zlib.crc32(repr(a).encode()) if a else 0 for a in own]))
-        return votes
+        return votes_by_place(self.answers(), self.counts, lambda arc: int(arc[0]) - 1)
 
     def _chosen(self) -> list[np.ndarray]:
         """Return the numbers of each sentence's arcs, in the order of answers."""

@@ -5,10 +5,12 @@ the trainer selects their states first, so no head ever masks a missing answer. 
 single words can be asked mask the other words.
 """
 
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -299,3 +301,19 @@ def at_least_one(probabilities: np.ndarray, group: np.ndarray, n_groups: int) ->
     """Return (n_groups,) the probability that something of each group happens."""
     none = np.log1p(-np.minimum(probabilities, 1 - 1e-12))
     return -np.expm1(np.bincount(group, none, minlength=n_groups))
+
+
+def votes_by_place(
+    answers: Sequence[Answer],
+    counts: np.ndarray,
+    place: Callable[[Sequence[Any]], int] = itemgetter(0),
+) -> list[np.ndarray]:
+    """Return (m,) per sentence: a digest of each word's rows, by default those that begin there."""
+    votes = []
+    for rows, count in zip(answers, counts, strict=True):
+        own: list[list[Any]] = [[] for _ in range(count)]
+        for row in rows:
+            own[place(row)].append(row)
+        digests = [1 + zlib.crc32(repr(of_word).encode()) if of_word else 0 for of_word in own]
+        votes.append(np.array(digests, dtype=np.int64))
+    return votes

@@ -1,6 +1,5 @@
 """Relations read from the scores of span pairs."""
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +7,15 @@ from torch import Tensor
 
 from mtl_engine.confidence import token_entropies
 from mtl_engine.devices import array_of
-from mtl_engine.heads.interface import Reading, States, at_least_one, softmax, split_by, starts_of
+from mtl_engine.heads.interface import (
+    Reading,
+    States,
+    at_least_one,
+    softmax,
+    split_by,
+    starts_of,
+    votes_by_place,
+)
 from mtl_engine.heads.nested_spans import NOTHING, SpanReading, SpanScores
 from mtl_engine.types import Answer, TaskSpec
 
@@ -99,14 +106,7 @@ class RelationReading(Reading):
 
         The kept spans differ between passes; the words do not.
         """
-        votes = []
-        for relations, count in zip(self.answers(), self.scores.states.counts, strict=True):
-            vote = np.zeros(count, dtype=np.int64)
-            for start in {relation[0] for relation in relations}:
-                own = [relation for relation in relations if relation[0] == start]
-                vote[start] = 1 + zlib.crc32(repr(own).encode())
-            votes.append(vote)
-        return votes
+        return votes_by_place(self.answers(), self.scores.states.counts)
 
     def _chosen(self) -> list[np.ndarray]:
         is_answer = self.is_between_answers() & (self.labels != NOTHING)

@@ -1,23 +1,14 @@
 """Attributes: labels of the spans of a parent task, as negated, hypothetical or certainty.high."""
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import covered_text, is_row, label_problems
-from mtl_engine.kinds.kind import (
-    KINDS,
-    LEVELS,
-    Answer,
-    Item,
-    Kind,
-    ParentSpans,
-    TaskSpec,
-    majority,
-)
-from mtl_engine.metrics.counts import compare, total
-from mtl_engine.metrics.pairs import paired
+from mtl_engine.kinds.kind import KINDS, LEVELS, Answer, Item, ParentSpans, TaskSpec
+from mtl_engine.kinds.rows import RowsKind
+from mtl_engine.metrics.counts import compare, paired, total
 
 if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
@@ -27,7 +18,7 @@ NONE = "-"
 ROW = [int, int, str]
 
 
-class AttributesKind(Kind):
+class AttributesKind(RowsKind):
     """[start, end, label] on a span of the parent; a span has any number of them.
 
     Labels with the same first part are values of one attribute, of which a span has one at most:
@@ -39,7 +30,6 @@ class AttributesKind(Kind):
     summary = "The spans of another task get any labels that fit: negated, hypothetical, family."
     shape = "[[start, end, label], ...] on spans of the parent task"
     position = 7
-    unit = "item"
     labels_on = "marks"
     layer = "attributes"
     parent_kind = "spans"
@@ -81,21 +71,6 @@ class AttributesKind(Kind):
                 problems.append(Problem(f"{i}", f"{label} on '{text}' is there twice."))
         return problems
 
-    def blank(self, n_tokens: int) -> Answer:
-        return []
-
-    def canonical(self, answer: Answer) -> Answer:
-        return answer if len(answer) < 2 else [list(row) for row in sorted(answer)]
-
-    def entries(self, answer: Answer) -> list[Any]:
-        return list(answer)
-
-    def items(self, answer: Answer) -> list[Item]:
-        return [tuple(row) for row in answer]
-
-    def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
-        return [list(item) for item in sorted(set(items))]
-
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
         """Return the answer with labels renamed; of values of one attribute the first is left."""
         kept: dict[tuple[int, int, str], Item] = {}
@@ -103,9 +78,6 @@ class AttributesKind(Kind):
             new = mapping.get(label, label)
             kept.setdefault((start, end, attribute_of(new)), (start, end, new))
         return self.answer_of(kept.values(), 0)
-
-    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
-        return self.answer_of(majority([self.items(a) for a in answers], weights), 0)
 
     def _only_linking(self, answer: Answer, parent_spans: ParentSpans) -> Answer:
         places = _places(parent_spans)
@@ -118,9 +90,9 @@ class AttributesKind(Kind):
             marks[start].append(label)
         return ["+".join(sorted(mark)) or NONE for mark in marks]
 
-    def place_of(self, entry: int, answer: Answer) -> int | None:
-        start: int = answer[entry][0]
-        return start
+    def meets(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+        """Return whether two spans share a word."""
+        return bool(a[0] < b[1] and b[0] < a[1])
 
     def head(
         self, task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: "ModelConfig"
@@ -141,19 +113,6 @@ class AttributesKind(Kind):
         counts = total(compare(self.items(there), self.items(found)) for there, found in rows)
         return dict(counts.prf._asdict())
 
-    def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
-        """Return the F1 of the labels; 1 when there is none and none was predicted."""
-        common, out_of = self.common_and_total("f1", gold, predicted)
-        return common / out_of if out_of else 1.0
-
-    def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
-        """Return the counts; partly equal are the same labels of spans that share a word."""
-        if measure != "partial_f1":
-            return super().common_and_total(measure, a, b)
-        n_met = sum(any(_meet(x, y) for y in b) for x in a)
-        n_met += sum(any(_meet(x, y) for x in a) for y in b)
-        return n_met, len(a) + len(b)
-
 
 KINDS.register(AttributesKind())
 
@@ -165,7 +124,3 @@ def attribute_of(label: str) -> str:
 
 def _places(spans: Any) -> set[tuple[int, int]]:
     return {(start, end) for start, end, *_ in spans}
-
-
-def _meet(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    return bool(a[2] == b[2] and a[0] < b[1] and b[0] < a[1])

@@ -7,15 +7,15 @@ and written; a head learns the arcs between words.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import is_row, label_problems
-from mtl_engine.kinds.kind import KINDS, Answer, Item, Kind, ParentSpans, Recut, TaskSpec, majority
+from mtl_engine.kinds.kind import KINDS, Answer, Item, ParentSpans, Recut, TaskSpec
 from mtl_engine.kinds.multiclasses import masi_distance
-from mtl_engine.metrics.counts import compare, total
-from mtl_engine.metrics.pairs import paired
+from mtl_engine.kinds.rows import RowsKind
+from mtl_engine.metrics.counts import compare, paired, total
 
 if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
@@ -28,7 +28,7 @@ NO_ARC = "-"
 LOOSE = ("parataxis", "dep")  # of arcs that nobody has judged, as Universal Dependencies call them
 
 
-class GraphKind(Kind):
+class GraphKind(RowsKind):
     """[dependent, head, label]: a word or an empty node has any number of heads."""
 
     name = "graph"
@@ -39,7 +39,6 @@ class GraphKind(Kind):
     )
     shape = '[["dependent", "head", "label"], ...]: ids as in CoNLL-U, head "0" = ROOT'
     position = 6
-    unit = "item"
     labels_on = "arcs"
     needs_all_layers = True
     layer = "graph"
@@ -68,14 +67,8 @@ class GraphKind(Kind):
             problems += _arc_problems(task, arc, f"{i}", tokens)
         return problems
 
-    def blank(self, n_tokens: int) -> Answer:
-        return []
-
-    def canonical(self, answer: Answer) -> Answer:
-        return [list(arc) for arc in sorted(answer, key=arc_order)]
-
-    def entries(self, answer: Answer) -> list[Any]:
-        return list(answer)
+    def order(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        return arc_order(row)
 
     def items(self, answer: Answer) -> list[Item]:
         """Return (dependent from 0, head from 1, label) as of a tree; empty nodes by their ids."""
@@ -86,21 +79,11 @@ class GraphKind(Kind):
             (str(dependent + 1) if isinstance(dependent, int) else dependent, str(head), label)
             for dependent, head, label in items
         }
-        return self.canonical(list(arcs))
-
-    def labels_of(self, answer: Answer) -> list[str]:
-        return [arc[-1] for arc in answer]
+        return self._in_order(arcs)
 
     def learnable(self, answer: Answer) -> Answer:
         """Return the arcs between words; those of empty nodes are out of a head's reach."""
         return [arc for arc in answer if "." not in arc[0] and "." not in arc[1]]
-
-    def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
-        renamed = {(*arc[:-1], mapping.get(arc[-1], arc[-1])) for arc in answer}
-        return self.canonical(list(renamed))
-
-    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
-        return self.answer_of(majority([self.items(a) for a in answers], weights), 0)
 
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         """Return per word its arcs as in column 9; those of an empty node at the word before it."""
@@ -156,7 +139,7 @@ class GraphKind(Kind):
             if loose is None:
                 return None
             kept += [(str(word), above, loose) for word in new]
-        return self.canonical(kept)
+        return self._in_order(kept)
 
     def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer | None, Answer | None]:
         """Return the arcs within both halves; the first word whose heads all went is a root."""
@@ -202,11 +185,6 @@ class GraphKind(Kind):
         found = dict(total(compare(a, b) for a, b in rows).prf._asdict())
         bare = total(compare(_bare(a), _bare(b)) for a, b in rows).prf
         return {**found, "unlabelled_f1": bare.f1}
-
-    def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
-        """Return the F1 of the arcs; 1 when there is none and none was predicted."""
-        common, of_all = self.common_and_total("f1", gold, predicted)
-        return common / of_all if of_all else 1.0
 
     def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
         if measure != "unlabelled_f1":

@@ -17,8 +17,7 @@ from mtl_engine.kinds.kind import (
     TaskSpec,
     majority,
 )
-from mtl_engine.metrics.counts import compare, total
-from mtl_engine.metrics.pairs import paired
+from mtl_engine.metrics.counts import compare, paired, total
 
 if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig

@@ -1,7 +1,7 @@
 """Relations: labelled, directed links between spans of one parent task, or of two."""
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.documents import DocumentWords
@@ -11,14 +11,12 @@ from mtl_engine.kinds.kind import (
     KINDS,
     Answer,
     Ends,
-    Item,
-    Kind,
     ParentSpans,
     Spans,
     TaskSpec,
-    majority,
 )
-from mtl_engine.metrics.relations import relation_f1
+from mtl_engine.kinds.rows import RowsKind
+from mtl_engine.metrics.spans import relation_f1
 
 if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig
@@ -28,7 +26,7 @@ NO_LINK = "-"
 RELATION = [int, int, int, int, str]
 
 
-class RelationsKind(Kind):
+class RelationsKind(RowsKind):
     """[s1, e1, s2, e2, label]: from the first span to the second, each a span of the parent.
 
     With two parents, links begin in spans of the first and end in spans of the second.
@@ -39,7 +37,6 @@ class RelationsKind(Kind):
     summary = "Labelled, directed links between the spans of one or two tasks: who works for whom."
     shape = "[[s1, e1, s2, e2, label], ...] between spans of the parent tasks"
     position = 6
-    unit = "item"
     labels_on = "links"
     layer = "relations"
     parent_kind = "spans"
@@ -77,31 +74,6 @@ class RelationsKind(Kind):
             problems += _link_problems(task, relation, f"{i}", types, tokens)
         return problems
 
-    def blank(self, n_tokens: int) -> Answer:
-        return []
-
-    def canonical(self, answer: Answer) -> Answer:
-        return answer if len(answer) < 2 else [list(link) for link in sorted(answer)]
-
-    def entries(self, answer: Answer) -> list[Any]:
-        return list(answer)
-
-    def items(self, answer: Answer) -> list[Item]:
-        return [tuple(link) for link in answer]
-
-    def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
-        return [list(item) for item in sorted(set(items))]
-
-    def labels_of(self, answer: Answer) -> list[str]:
-        return [link[-1] for link in answer]
-
-    def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
-        renamed = [(*link[:-1], mapping.get(link[-1], link[-1])) for link in answer]
-        return self.answer_of(renamed, 0)
-
-    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
-        return self.answer_of(majority([self.items(a) for a in answers], weights), 0)
-
     def _only_linking(self, answer: Answer, parent_spans: ParentSpans) -> Answer:
         firsts, seconds = map(_types, _ends(parent_spans))
         return [
@@ -115,9 +87,9 @@ class RelationsKind(Kind):
             marks[start].append(f"{label}{target - start:+d}")
         return ["+".join(sorted(mark)) or NO_LINK for mark in marks]
 
-    def place_of(self, entry: int, answer: Answer) -> int | None:
-        start: int = answer[entry][0]
-        return start
+    def meets(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+        """Return whether both ends of two links share words."""
+        return bool(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3])
 
     def head(
         self, task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: "ModelConfig"
@@ -138,19 +110,6 @@ class RelationsKind(Kind):
     def scores(self, gold: Sequence[Answer], predicted: Sequence[Answer]) -> dict[str, float]:
         return dict(relation_f1(gold, predicted)._asdict())
 
-    def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
-        """Return the counts; partly equal are links of the same label whose ends share words."""
-        if measure != "partial_f1":
-            return super().common_and_total(measure, a, b)
-        n_met = sum(any(_meet(x, y) for y in b) for x in a)
-        n_met += sum(any(_meet(x, y) for x in a) for y in b)
-        return n_met, len(a) + len(b)
-
-    def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
-        """Return the F1 of the links; 1 when there is none and none was predicted."""
-        common, total = self.common_and_total("f1", gold, predicted)
-        return common / total if total else 1.0
-
 
 KINDS.register(RelationsKind())
 
@@ -165,11 +124,6 @@ def _types(spans: Spans) -> dict[tuple[int, int], set[str]]:
     for start, end, *_, label in spans:
         types.setdefault((start, end), set()).add(label)
     return types
-
-
-def _meet(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    is_first = a[0] < b[1] and b[0] < a[1]
-    return bool(a[4] == b[4] and is_first and a[2] < b[3] and b[2] < a[3])
 
 
 def _link_problems(

@@ -1,23 +1,16 @@
 """Spans: labelled stretches of words, as entities and slots; they may nest where a task says so."""
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from operator import le, lt
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.checks import are_labels, covered_text, is_row, label_problems
-from mtl_engine.kinds.kind import (
-    KINDS,
-    Answer,
-    Item,
-    Kind,
-    ParentSpans,
-    TaskSpec,
-    majority,
-)
-from mtl_engine.metrics.accuracy import accuracy
+from mtl_engine.kinds.kind import KINDS, Answer, ParentSpans, TaskSpec
+from mtl_engine.kinds.rows import RowsKind
 from mtl_engine.metrics.chunks import write_tags
+from mtl_engine.metrics.counts import accuracy
 from mtl_engine.metrics.spans import span_answer_f1
 
 if TYPE_CHECKING:
@@ -28,7 +21,7 @@ SPAN = [int, int, str]
 OUTSIDE = "O"
 
 
-class SpansKind(Kind):
+class SpansKind(RowsKind):
     """[start, end, label] in tokens from 0, end exclusive.
 
     A span in several pieces has the start and end of each, in order and with words between them:
@@ -40,7 +33,6 @@ class SpansKind(Kind):
     summary = "People mark stretches of words and give each a label: names, slots, terms."
     shape = "[[start, end, label], ...]: token numbers from 0, end exclusive; of more pieces more"
     position = 1
-    unit = "item"
     labels_on = "words"
     marks_spans = True
     layer = "spans"
@@ -73,36 +65,9 @@ class SpansKind(Kind):
             good.append((span, i))
         return problems + _overlap_problems(task, good, tokens)
 
-    def blank(self, n_tokens: int) -> Answer:
-        return []
-
-    def canonical(self, answer: Answer) -> Answer:
-        if len(answer) < 2:
-            return answer
-        return [list(span) for span in sorted(answer, key=_order)]
-
-    def entries(self, answer: Answer) -> list[Any]:
-        return list(answer)
-
-    def items(self, answer: Answer) -> list[Item]:
-        return [tuple(span) for span in answer]
-
-    def answer_of(self, items: Iterable[Item], n_tokens: int) -> Answer:
-        return [list(item) for item in sorted(set(items), key=_order)]
-
-    def labels_of(self, answer: Answer) -> list[str]:
-        return [span[-1] for span in answer]
-
     def learnable(self, answer: Answer) -> Answer:
         """Return the spans of one piece."""
         return [span for span in answer if len(span) == len(SPAN)]
-
-    def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:
-        renamed = [(*span[:-1], mapping.get(span[-1], span[-1])) for span in answer]
-        return self.answer_of(renamed, 0)
-
-    def _merge_unequal(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
-        return self.answer_of(majority([self.items(a) for a in answers], weights), 0)
 
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         """Return the BIO tag of every token; of overlapping spans all tags at once, in order."""
@@ -120,9 +85,12 @@ class SpansKind(Kind):
                 labels[i] = span[-1]
         return labels
 
-    def place_of(self, entry: int, answer: Answer) -> int | None:
-        start: int = answer[entry][0]
-        return start
+    def order(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        return _order(row)
+
+    def meets(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+        """Return whether two spans share a word."""
+        return _share_words(a, b)
 
     def head(
         self, task: TaskSpec, tasks: Sequence[TaskSpec], width: int, config: "ModelConfig"
@@ -159,14 +127,6 @@ class SpansKind(Kind):
         tags = [write_tags(self.learnable(answer), n_tokens) for answer in (gold, predicted)]
         return accuracy(tags[:1], tags[1:])
 
-    def common_and_total(self, measure: str, a: Answer, b: Answer) -> tuple[float, float]:
-        """Return the counts; partly equal are spans of the same label that share a word."""
-        if measure != "partial_f1":
-            return super().common_and_total(measure, a, b)
-        n_met = sum(any(_meet(x, y) for y in b) for x in a)
-        n_met += sum(any(_meet(x, y) for x in a) for y in b)
-        return n_met, len(a) + len(b)
-
 
 def _is_flat(task: TaskSpec, tasks: Sequence[TaskSpec]) -> bool:
     """Return whether BIO tags can say the answers: spans neither nest nor are linked."""
@@ -193,10 +153,6 @@ def span_text(tokens: Sequence[str], span: Sequence[Any]) -> str:
 
 def _order(span: Sequence[Any]) -> tuple[int, int, str, tuple[int, ...]]:
     return (span[0], -span[1], span[-1], tuple(span[2:-1]))
-
-
-def _meet(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    return bool(a[-1] == b[-1] and _share_words(a, b))
 
 
 def _share_words(a: Sequence[Any], b: Sequence[Any]) -> bool:

@@ -16,7 +16,7 @@ from mtl_engine.kinds.kind import (
     TaskSpec,
     plurality,
 )
-from mtl_engine.metrics.accuracy import accuracy
+from mtl_engine.metrics.counts import accuracy
 
 if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig

@@ -18,7 +18,7 @@ from mtl_engine.kinds.kind import (
     TaskSpec,
     plurality,
 )
-from mtl_engine.metrics.accuracy import accuracy
+from mtl_engine.metrics.counts import accuracy
 from mtl_engine.metrics.trees import attachment_scores
 from mtl_engine.spanning_tree import best_heads
 

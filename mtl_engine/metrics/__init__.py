@@ -3,11 +3,9 @@
 The scores of a task are its kind's, see ``mtl_engine.kinds``.
 """
 
-from mtl_engine.metrics.accuracy import accuracy
 from mtl_engine.metrics.chunks import read_chunks, write_tags
-from mtl_engine.metrics.counts import PRF, Counts
-from mtl_engine.metrics.relations import relation_f1
-from mtl_engine.metrics.spans import span_answer_f1, span_f1
+from mtl_engine.metrics.counts import PRF, Counts, accuracy
+from mtl_engine.metrics.spans import relation_f1, span_answer_f1, span_f1
 from mtl_engine.metrics.tables import METRIC_TITLES, counts_by_label, span_table
 from mtl_engine.metrics.trees import attachment_scores
 

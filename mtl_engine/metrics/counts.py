@@ -1,8 +1,12 @@
-"""Precision, recall and F1 from counts."""
+"""Gold and predicted answers side by side: the share of equal ones, precision, recall and F1."""
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from mtl_engine.errors import EngineError
+
+T = TypeVar("T")
 
 
 class PRF(NamedTuple):
@@ -50,3 +54,29 @@ def total(counts: Iterable[Counts]) -> Counts:
         predicted += part.predicted
         gold += part.gold
     return Counts(right, predicted, gold)
+
+
+def paired(gold: Sequence[T], predicted: Sequence[T]) -> Iterator[tuple[T, T]]:
+    """Return pairs of gold and predicted answers; there must be as many of each."""
+    if len(gold) != len(predicted):
+        raise EngineError(
+            f"There are {len(gold)} gold and {len(predicted)} predicted sentences; "
+            "pass the same sentences in the same order."
+        )
+    return zip(gold, predicted, strict=True)
+
+
+def accuracy(gold: Sequence[Any], predicted: Sequence[Any]) -> float:
+    """Return the share of equal labels; of sentences' label lists, the share of equal tokens."""
+    right = total = 0
+    for there, found in paired(gold, predicted):
+        same, units = _matches(there, found)
+        right += same
+        total += units
+    return right / total if total else 0.0
+
+
+def _matches(there: Any, found: Any) -> tuple[int, int]:
+    if isinstance(there, str) or not isinstance(there, Sequence):
+        return int(there == found), 1
+    return sum(a == b for a, b in paired(there, found)), len(there)

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mtl_engine.metrics.counts import Counts
-from mtl_engine.metrics.pairs import paired
+from mtl_engine.metrics.counts import Counts, paired
 from mtl_engine.metrics.spans import chunk_pairs
 
 Items = Iterable[tuple[Any, ...]]  # each ends with the label it is listed under

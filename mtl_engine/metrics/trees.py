@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtl_engine.errors import EngineError
-from mtl_engine.metrics.pairs import paired
+from mtl_engine.metrics.counts import paired
 
 TreeAnswers = Sequence[Sequence[Sequence[Any]]]  # per sentence [[head, label], ...]
 
