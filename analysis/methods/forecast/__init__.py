@@ -1,7 +1,6 @@
 """How many more labels until a score: learning-curve laws fitted to the rounds so far."""
 
-from analysis.methods.forecast.extrapolation import Forecast, forecast_target
-from analysis.methods.forecast.hindcast import Hindcast, hindcasts
+from analysis.methods.forecast.extrapolation import Forecast, Hindcast, forecast_target, hindcasts
 from analysis.methods.forecast.laws import LAWS, FittedLaw, best_law, fit_law
 
 __all__ = [

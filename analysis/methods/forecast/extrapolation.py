@@ -1,7 +1,10 @@
-"""When a target is reached, with an interval, or an honest word that it is too early to say."""
+"""When a target is reached, with an interval, or an honest word that it is too early to say.
+
+Hindcasts tell how well it would have done: from the first points of a curve to its later ones.
+"""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +67,57 @@ def forecast_target(
             "Set a target for this task to see when it is reached.", law.name, curve=curve
         )
     return _towards(law, others, n[-1], target, metric, seconds_each, curve)
+
+
+@dataclass(frozen=True)
+class Hindcast:
+    """A forecast made after some points of a curve, beside what came."""
+
+    n_known: int  # points the forecast was made from
+    last_known: float  # sentences at the last of them
+    at: float  # sentences at the point that was foretold
+    law: str
+    predicted: float
+    actual: float
+    unchanged: float  # what "it stays as it is" would have said
+    more: int | None  # sentences to the actual score, as foretold; None = too early to say
+    low: int | None
+    high: int | None
+
+    @property
+    def holds(self) -> bool | None:
+        """Return whether the interval held the sentences that it took; None without one."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low <= self.at - self.last_known <= self.high
+
+
+def hindcasts(
+    n: Sequence[float],
+    scores: Sequence[float],
+    spreads: Sequence[float],
+    *,
+    least_known: int = LEAST_ROUNDS + 1,
+) -> Iterator[Hindcast]:
+    """Yield a hindcast of every later point from every beginning of a curve."""
+    if not len(n) == len(scores) == len(spreads) or (np.diff(n) <= 0).any():
+        raise AnalysisError("A curve has rising sizes, and one score and one spread for each.")
+    for k in range(least_known, len(n)):
+        law = best_law(n[:k], scores[:k])
+        for later in range(k, len(n)):
+            ahead = forecast_target(n[:k], scores[:k], spreads[:k], scores[later])
+            yield Hindcast(
+                n_known=k,
+                last_known=n[k - 1],
+                at=n[later],
+                law=law.name,
+                predicted=float(law(n[later])),
+                actual=scores[later],
+                unchanged=scores[k - 1],
+                more=ahead.more,
+                low=ahead.low,
+                high=ahead.high,
+            )
 
 
 def _towards(

@@ -9,8 +9,8 @@ from analysis.methods.policies.estimators import (
     importance_sampling,
     weighted_importance_sampling,
 )
+from analysis.methods.policies.logs import counterfactual_rewards
 from analysis.methods.policies.off_policy import LearnedPolicy, learn_policy, search_policy
-from analysis.methods.policies.rewards import counterfactual_rewards
 from mtl_engine.bandit import Exp3S, RewardScaler, scale_reward
 
 __all__ = [
