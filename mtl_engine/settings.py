@@ -10,7 +10,7 @@ names the key, the value and what is allowed.
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 from mtl_engine.errors import EngineError, Problem, UnknownName
@@ -138,6 +138,17 @@ def setting(
     if default_factory is not MISSING:
         return field(default_factory=default_factory, **options)
     return field(default=default, **options)
+
+
+def setting_of(
+    settings: type, name: str, *, choices: Choices = (), more: Sequence[Choice] = ()
+) -> Any:
+    """Return a field as another settings class has it, with other choices or with more."""
+    found = next(one for one in fields(settings) if one.name == name)
+    about: _About = found.metadata["about"]
+    known = about.choices() if callable(about.choices) else about.choices
+    new = replace(about, choices=choices or (*known, *more))
+    return field(default=found.default, metadata={"about": new})
 
 
 class Settings:

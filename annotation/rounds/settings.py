@@ -13,7 +13,6 @@ from mtl_engine.active_learning.settings import (
     BUDGET,
     EVALUATION,
     MINUTES,
-    MODEL,
     MODEL_DETAILS,
     TINY,
     ActiveLearningSettings,
@@ -21,7 +20,7 @@ from mtl_engine.active_learning.settings import (
 from mtl_engine.config import BUNDLED
 from mtl_engine.errors import EngineError, Problem
 from mtl_engine.languages import is_multilingual
-from mtl_engine.settings import Choice, setting
+from mtl_engine.settings import Choice, setting, setting_of
 
 NEXT = "next"
 LEARNED = "learned"
@@ -42,26 +41,9 @@ def known_encoders() -> list[Choice]:
 class RoundSettings(ActiveLearningSettings):
     """Everything that an admin decides about a round."""
 
-    encoder: str = setting(
-        BUNDLED,
-        title="Encoder",
-        help="Reads the sentence for all tasks.",
-        section=MODEL,
-        choices=known_encoders,
-    )
-    policy: str = setting(
-        "joint",
-        title="Task order",
-        help="Which task's sentences the trainer takes next.",
-        section=MODEL,
-        choices=(
-            Choice("joint", "all together"),
-            Choice("uniform", "uniform"),
-            Choice("size", "by size"),
-            Choice("temperature", "by size, evened out"),
-            Choice("exp3s", "by what each step brings (Exp3.S)"),
-            Choice(LEARNED, "learned from earlier rounds"),
-        ),
+    encoder: str = setting_of(ActiveLearningSettings, "encoder", choices=known_encoders)
+    policy: str = setting_of(
+        ActiveLearningSettings, "policy", more=[Choice(LEARNED, "learned from earlier rounds")]
     )
     overlap: int = setting(
         0,
