@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation.adjudication.agreement import Ratio, ratio_score
@@ -27,6 +27,7 @@ from annotation.jobs.insights import (
     NoSettings,
     inputs_hash,
     keep_insight,
+    newest_of,
     register_insight,
     stored_result,
 )
@@ -366,8 +367,8 @@ def _inputs(project: Project) -> Any:
     answers = Annotation.objects.filter(sentence__project=project)
     gold = Gold.objects.filter(sentence__project=project)
     return [
-        answers.aggregate(n=Count("pk"), last=Max("updated_at")),
-        gold.aggregate(n=Count("pk"), last=Max("updated_at")),
+        newest_of(answers),
+        newest_of(gold),
         list(project.tasks.filter(~Q(is_hidden=True)).values_list("name", "kind")),
     ]
 

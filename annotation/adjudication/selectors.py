@@ -10,13 +10,19 @@ from itertools import combinations
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max
+from django.db.models import Count
 
 from annotation.adjudication.agreement import Agreement, measure_agreement
 from annotation.adjudication.final import spans_of_documents
 from annotation.adjudication.suggestion_bias import measure_sources, suggestion_bias
 from annotation.errors import NotFound
-from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
+from annotation.jobs.insights import (
+    InsightKind,
+    NoSettings,
+    newest_of,
+    register_insight,
+    stored_result,
+)
 from annotation.jobs.services import Progress
 from annotation.models import Annotation, Gold, Job, Project, Role, Sentence, Suggestion, Task
 from mtl_engine.kinds import KINDS
@@ -296,8 +302,8 @@ def _inputs(project: Project) -> Any:
     answers = Annotation.objects.filter(sentence__project=project)
     suggestions = Suggestion.objects.filter(sentence__project=project)
     return [
-        answers.aggregate(n=Count("pk"), last=Max("updated_at")),
-        suggestions.aggregate(n=Count("pk"), last=Max("pk")),
+        newest_of(answers),
+        newest_of(suggestions, "pk"),
         list(project.tasks.values_list("name", "kind")),
     ]
 

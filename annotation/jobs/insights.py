@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -186,6 +187,11 @@ def inputs_hash(kind: InsightKind, project: Project, settings: Mapping[str, Any]
     """Return the hash of what a result is computed from."""
     text = json.dumps([settings, kind.inputs(project)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def newest_of(rows: QuerySet[Any], last: str = "updated_at") -> dict[str, Any]:
+    """Return how many rows there are, and the newest: an input that changes when they do."""
+    return rows.aggregate(n=Count("pk"), last=Max(last))
 
 
 def newest_answers(project: Project) -> list[list[Any]]:

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.conf import settings as settings_of_server
-from django.db.models import Avg, Count, Max, Sum
+from django.db.models import Avg, Count, Sum
 
 from annotation.errors import Conflict
-from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
+from annotation.jobs.insights import (
+    InsightKind,
+    NoSettings,
+    newest_of,
+    register_insight,
+    stored_result,
+)
 from annotation.jobs.services import Progress
 from annotation.models import Annotation, Gold, Project, Role, Round, Sentence
 from annotation.models import Progress as Done
@@ -340,7 +346,7 @@ def _inputs(project: Project) -> Any:
     """Return what the choice depends on: the last model, the answers and the settings."""
     last = last_model(project)
     answers = [
-        model.objects.filter(sentence__project=project).aggregate(n=Count("pk"), last=Max("pk"))
+        newest_of(model.objects.filter(sentence__project=project), "pk")
         for model in (Gold, Annotation)
     ]
     return [last.pk if last else None, answers, default_settings(project).to_dict()]

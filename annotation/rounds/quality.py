@@ -9,12 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Sum
 
 from annotation.adjudication.final import final_answers
 from annotation.adjudication.suggestion_bias import suggestion_bias
 from annotation.bridge import task_specs
-from annotation.jobs.insights import InsightKind, NoSettings, register_insight, stored_result
+from annotation.jobs.insights import (
+    InsightKind,
+    NoSettings,
+    newest_of,
+    register_insight,
+    stored_result,
+)
 from annotation.jobs.services import Progress as Report
 from annotation.models import (
     Annotation,
@@ -376,9 +382,9 @@ def _inputs(project: Project) -> Any:
     answers = Annotation.objects.filter(sentence__project=project)
     gold = Gold.objects.filter(sentence__project=project)
     return [
-        answers.aggregate(n=Count("pk"), last=Max("updated_at")),
-        gold.aggregate(n=Count("pk"), last=Max("updated_at")),
-        Round.objects.filter(project=project).aggregate(n=Count("pk"), last=Max("finished_at")),
+        newest_of(answers),
+        newest_of(gold),
+        newest_of(Round.objects.filter(project=project), "finished_at"),
     ]
 
 
