@@ -25,7 +25,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 from analysis.data.labelled import HiddenPool
-from mtl_engine.active_learning.market import Offer, TaskGain, buy, gain_by_answer, split
+from mtl_engine.active_learning.market import (
+    Candidate,
+    TaskGain,
+    choose_within,
+    gain_by_answer,
+    split,
+)
 from mtl_engine.kinds import KINDS, TaskSpec
 from mtl_engine.types import Example
 
@@ -245,8 +251,8 @@ def spend(
             pool, found, prices, settings, budget=budget_of(settings), needs=needs, rng=rng
         )
     selected = list(choice.selected)
-    bought: list[Offer] = []
-    offers: list[Offer] = []
+    bought: list[Candidate] = []
+    candidates: list[Candidate] = []
     if way == "market":
         own = [one for one in selected if one.source == STRATEGY]
         n_labelled = {t.name: sum(t.name in e.labels for e in known) for t in desk.tasks}
@@ -259,8 +265,8 @@ def spend(
             for task in desk.tasks
         }
         budget = sum(prices.seconds(one.row, one.tasks) or 0.0 for one in own)
-        offers = [
-            Offer(
+        candidates = [
+            Candidate(
                 "label",
                 int(pool.ids[one.row]),
                 tuple(pool.names[c] for c in one.tasks),
@@ -269,8 +275,8 @@ def spend(
             )
             for one in own
         ]
-        offers += looks(desk, known, gains, settings, model, number, cache)
-        bought = buy(offers, budget)
+        candidates += looks(desk, known, gains, settings, model, number, cache)
+        bought = choose_within(candidates, budget)
         kept = {one.sentence for one in bought if one.purpose == "label"}
         selected = [
             one for one in selected if one.source != STRATEGY or int(pool.ids[one.row]) in kept
@@ -278,18 +284,18 @@ def spend(
     for one in selected:
         names = [pool.names[column] for column in one.tasks]
         desk.answer(int(pool.ids[one.row]), names, TEAM[int(desk.rng.integers(3))], model)
-    for offer in bought:
-        if offer.purpose == "label":
+    for candidate in bought:
+        if candidate.purpose == "label":
             continue
         person = TEAM[-1]
-        if offer.purpose == "second":
-            before = {p.name for t in offer.tasks for p, _ in desk.given[offer.sentence, t]}
+        if candidate.purpose == "second":
+            before = {p.name for t in candidate.tasks for p, _ in desk.given[candidate.sentence, t]}
             others = [p for p in TEAM if p.name not in before]
             person = others[int(desk.rng.integers(len(others)))] if others else TEAM[-1]
-        desk.checked |= {(offer.sentence, t) for t in offer.tasks}
-        look = offer.seconds if offer.purpose == "repair" else 0.0
-        desk.answer(offer.sentence, offer.tasks, person, model, look=look)
-    return split(offers, bought)
+        desk.checked |= {(candidate.sentence, t) for t in candidate.tasks}
+        look = candidate.seconds if candidate.purpose == "repair" else 0.0
+        desk.answer(candidate.sentence, candidate.tasks, person, model, look=look)
+    return split(candidates, bought)
 
 
 def looks(
@@ -300,7 +306,7 @@ def looks(
     model: Any,
     number: int,
     cache: Path,
-) -> list[Offer]:
+) -> list[Candidate]:
     """Return repairs of suspected errors and second opinions on answers of one person."""
     from analysis.methods.label_errors import proofread
 
@@ -310,20 +316,22 @@ def looks(
         cell = (int(known[suspect.judgement.row].id), suspect.judgement.task)
         if suspect.probability >= 0.2 and cell not in desk.checked:
             by_cell[cell] = by_cell.get(cell, 0.0) + suspect.probability
-    offers = []
+    candidates = []
     for (row, task), wrong in by_cell.items():
         seconds = _look_seconds(model, desk, row, task, 1.0)
-        offers.append(
-            Offer("repair", row, (task,), seconds, gains[task].correction(wrong, "repair"))
+        candidates.append(
+            Candidate("repair", row, (task,), seconds, gains[task].correction(wrong, "repair"))
         )
     for (row, task), said in desk.given.items():
         if len(said) == 1 and (row, task) not in desk.checked:
             n = gains[task].n_items
             seconds = _look_seconds(model, desk, row, task, n)
-            offers.append(
-                Offer("second", row, (task,), seconds, gains[task].correction(0.06 * n, "second"))
+            candidates.append(
+                Candidate(
+                    "second", row, (task,), seconds, gains[task].correction(0.06 * n, "second")
+                )
             )
-    return offers
+    return candidates
 
 
 def _look_seconds(model: Any, desk: Desk, row: int, task: str, n_items: float) -> float:

@@ -174,7 +174,7 @@ def _seconds(
     return found
 
 
-def repair_offers(project: Project) -> list[dict[str, Any]]:
+def repair_candidates(project: Project) -> list[dict[str, Any]]:
     """Return the open suspects as looks that a round may buy."""
     found = []
     for row in open_suspects(project):
@@ -361,7 +361,7 @@ def is_old(project: Project) -> bool:
     return known.stored is not None and not known.is_current
 
 
-register_looks("repair", "analysis.insights.suspects.repair_offers")
+register_looks("repair", "analysis.insights.suspects.repair_candidates")
 SUSPECTS = register_insight(
     InsightKind(
         name="suspects",

@@ -16,7 +16,7 @@ from annotation.formats.format import get_format
 from annotation.formats.records import Problem as FileProblem
 from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec, match_layers
 from annotation.models import Project, Sentence
-from annotation.queue.suggestions import IMPORT, MODEL, Offer, offer_suggestions
+from annotation.queue.suggestions import IMPORT, MODEL, Suggested, offer_suggestions
 from mtl_engine.documents import DocumentWords
 from mtl_engine.kinds import TaskSpec
 
@@ -82,11 +82,11 @@ def put_suggestions(*, project: Project, source: str, rows: Sequence[Mapping[str
             problems.append(Problem(path, problem.message))
     if problems:
         raise InvalidInput(problems[:100])
-    offers = [
-        Offer(row["sentence"], row["task"], row["value"], row.get("confidence")) for row in rows
+    suggested = [
+        Suggested(row["sentence"], row["task"], row["value"], row.get("confidence")) for row in rows
     ]
     return offer_suggestions(
-        project_id=project.pk, source=source, offers=offers, now=timezone.now()
+        project_id=project.pk, source=source, suggested=suggested, now=timezone.now()
     )
 
 
@@ -140,7 +140,7 @@ def _store(
     report: SuggestionReport,
 ) -> None:
     places = _places(project, records)
-    offers: list[Offer] = []
+    suggested: list[Suggested] = []
     for record in records:
         found = places.get(tuple(record.tokens), [])
         if not found:
@@ -148,9 +148,9 @@ def _store(
             continue
         answers = _answers(record, tasks)
         good = checked(answers, record.tokens, tasks, report)
-        offers += [Offer(i, name, value) for i in found for name, value in good.items()]
+        suggested += [Suggested(i, name, value) for i in found for name, value in good.items()]
     report.n_stored += offer_suggestions(
-        project_id=project.pk, source=source, offers=offers, now=timezone.now()
+        project_id=project.pk, source=source, suggested=suggested, now=timezone.now()
     )
 
 

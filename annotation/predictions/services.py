@@ -34,7 +34,7 @@ from annotation.jobs.services import Progress, enqueue_job, finish_job
 from annotation.models import Annotation, Corpus, Gold, Job, Project, Round, Sentence, Task
 from annotation.predictions.predictor import Answers, Predictor, in_chunks
 from annotation.projects.selectors import find_corpora
-from annotation.queue.suggestions import MODEL, Offer, offer_suggestions
+from annotation.queue.suggestions import MODEL, Suggested, offer_suggestions
 from annotation.rounds.data import documents_among, tokens_of
 from annotation.rounds.selectors import find_model, find_round
 from config.home import replaced_file
@@ -269,24 +269,24 @@ def suggest_predictions(*, pieces: Pieces, round: Round, told: Told, now: dateti
         Sentence.objects.filter(project=round.project, is_test=True).values_list("id", flat=True)
     )
     n_stored = 0
-    offers: list[Offer] = []
+    suggested: list[Suggested] = []
     n = len(pieces.sentences())
 
     def store() -> int:
         return offer_suggestions(
-            project_id=round.project_id, source=MODEL, offers=offers, round=round, now=now
+            project_id=round.project_id, source=MODEL, suggested=suggested, round=round, now=now
         )
 
     for n_done, (sentence_id, answers) in enumerate(pieces.rows(), start=1):
         if sentence_id not in tests:
-            offers += [
-                Offer(sentence_id, task, value, confidence, {"items": items})
+            suggested += [
+                Suggested(sentence_id, task, value, confidence, {"items": items})
                 for task, (value, confidence, items) in answers.items()
             ]
         if n_done % SIZE == 0:
             told("storing suggestions", n_done, n)
             n_stored += store()
-            offers.clear()
+            suggested.clear()
     return n_stored + store()
 
 

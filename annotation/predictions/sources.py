@@ -29,7 +29,7 @@ from annotation.predictions.outside import (
     require_source,
     wanted_sentences,
 )
-from annotation.queue.suggestions import Offer, offer_suggestions
+from annotation.queue.suggestions import Suggested, offer_suggestions
 from annotation.rounds.data import tokens_of
 from mtl_engine.kinds import KINDS, TaskSpec
 
@@ -195,14 +195,14 @@ def ask_source(
     )
     known = {task.name: task for task in specs}
     rows = list(wanted_sentences(project, source, limit))
-    offers: list[Offer] = []
+    suggested: list[Suggested] = []
     n_failed = 0
 
     def store() -> None:
         report.n_stored += offer_suggestions(
-            project_id=project.pk, source=source, offers=offers, now=timezone.now()
+            project_id=project.pk, source=source, suggested=suggested, now=timezone.now()
         )
-        offers.clear()
+        suggested.clear()
 
     for number, (sentence_id, tokens) in enumerate(rows):
         told(f"asking {source}"[:40], number, len(rows))
@@ -217,7 +217,7 @@ def ask_source(
                 raise Refused(f"{source} failed {FAILURES} times in a row: {bad}") from bad
             continue
         good = checked(answers, tokens, known, report)
-        offers += [Offer(sentence_id, name, value) for name, value in good.items()]
+        suggested += [Suggested(sentence_id, name, value) for name, value in good.items()]
         if number % BATCH == BATCH - 1:
             store()
     store()

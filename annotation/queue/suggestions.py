@@ -36,7 +36,7 @@ _suggested = Prepared(
 
 
 @dataclass(frozen=True)
-class Offer:
+class Suggested:
     """An answer that a source suggests for one task on one sentence."""
 
     sentence: int
@@ -50,7 +50,7 @@ def offer_suggestions(
     *,
     project_id: int,
     source: str,
-    offers: Iterable[Offer],
+    suggested: Iterable[Suggested],
     round: Round | None = None,
     now: datetime,
 ) -> int:
@@ -67,7 +67,7 @@ def offer_suggestions(
             round=round,
             created_at=now,
         )
-        for one in offers
+        for one in suggested
     ]
     if source not in (MODEL, IMPORT):
         _draw_blind(project_id, {one.sentence_id for one in rows})

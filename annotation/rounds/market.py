@@ -35,9 +35,9 @@ from mtl_engine.kinds import KINDS
 if TYPE_CHECKING:  # these load torch or scipy, which the web process never does
     from annotation.rounds.workspace import ScoredPool
     from mtl_engine.active_learning.choose import Choice, Selected
-    from mtl_engine.active_learning.market import Offer, TaskGain
+    from mtl_engine.active_learning.market import Candidate, TaskGain
 
-MOST_OFFERS = 500  # of each kind
+MOST_CANDIDATES = 500  # of each kind
 CHUNK = 2000
 LEAST_DOUBT = 0.08  # of an answer, from which a second opinion is offered
 USUAL_DOUBT = 0.1  # of a person whose agreement is not known
@@ -70,17 +70,17 @@ def trade(
     What chance and tests take is left as it is.
     """
     from mtl_engine.active_learning.choose import STRATEGY
-    from mtl_engine.active_learning.market import buy, split
+    from mtl_engine.active_learning.market import choose_within, split
 
     gains = task_gains(project, needs)
     by_strategy = [one for one in choice.selected if one.source == STRATEGY]
     budget = sum(scored.cost(one) for one in by_strategy)
-    labels = _label_offers(project, scored, choice, by_strategy, gains)
+    labels = _label_candidates(project, scored, choice, by_strategy, gains)
     asked = {int(scored.pool.ids[one.row]) for one in choice.selected if one.source != STRATEGY}
-    others = [one for one in look_offers(project, gains) if one.sentence not in asked]
+    others = [one for one in look_candidates(project, gains) if one.sentence not in asked]
     checks = _outside_checks(project, scored, choice, gains)
-    offers = [*labels, *checks, *others]
-    bought = buy(offers, budget)
+    candidates = [*labels, *checks, *others]
+    bought = choose_within(candidates, budget)
     kept = {one.sentence for one in bought if one.purpose in ("label", "check")}
     row_of = {int(pk): row for row, pk in enumerate(scored.pool.ids.tolist())}
     known = {one.row for one in choice.selected}
@@ -96,7 +96,7 @@ def trade(
         replace(choice, selected=tuple(selected), cost=cost),
         looks,
         frozenset(one.sentence for one in bought if one.purpose == "check"),
-        tuple(split(offers, bought)),
+        tuple(split(candidates, bought)),
     )
 
 
@@ -120,36 +120,36 @@ def task_gains(project: Project, needs: Mapping[str, float]) -> "dict[str, TaskG
     return found
 
 
-def look_offers(project: Project, gains: "Mapping[str, TaskGain]") -> "list[Offer]":
+def look_candidates(project: Project, gains: "Mapping[str, TaskGain]") -> "list[Candidate]":
     """Return the second opinions, adjudications and repairs that could be bought now."""
     names = tuple(name for name in gains)
     model = cost_model(project, names)
     people = list(Membership.objects.filter(project=project).values_list("user_id", "role"))
     has_curator = any(Role(role).reaches(Role.CURATOR) for _, role in people)
-    offers: list[Offer] = []
+    candidates: list[Candidate] = []
     if has_curator:
-        offers += _adjudications(project, gains, model)
+        candidates += _adjudications(project, gains, model)
         for purpose, path in LOOKS.items():
-            offers += _registered(purpose, import_string(path)(project), gains)
+            candidates += _registered(purpose, import_string(path)(project), gains)
     if len(people) > 1:
-        offers += _second_opinions(project, gains, model)
-    return offers
+        candidates += _second_opinions(project, gains, model)
+    return candidates
 
 
-def _label_offers(
+def _label_candidates(
     project: Project,
     scored: "ScoredPool",
     choice: "Choice",
     selected: "Sequence[Selected]",
     gains: "Mapping[str, TaskGain]",
-) -> "list[Offer]":
-    from mtl_engine.active_learning.market import Offer
+) -> "list[Candidate]":
+    from mtl_engine.active_learning.market import Candidate
 
     names = scored.pool.names
     worth = _relative_worth(choice, len(names))
     outside = _suggested_outside(project, [int(scored.pool.ids[one.row]) for one in selected])
     faster = _check_time(project) if outside else 1.0
-    offers = []
+    candidates = []
     for one in selected:
         sentence = int(scored.pool.ids[one.row])
         value = sum(
@@ -158,8 +158,8 @@ def _label_offers(
             if names[column] in gains
         )
         is_check = {names[column] for column in one.tasks} <= outside.get(sentence, set())
-        offers.append(
-            Offer(
+        candidates.append(
+            Candidate(
                 "check" if is_check else "label",
                 sentence,
                 tuple(names[column] for column in one.tasks),
@@ -167,7 +167,7 @@ def _label_offers(
                 value,
             )
         )
-    return offers
+    return candidates
 
 
 def _relative_worth(choice: "Choice", n_tasks: int) -> dict[tuple[int, int], float]:
@@ -205,9 +205,9 @@ def _check_time(project: Project) -> float:
 
 def _outside_checks(
     project: Project, scored: "ScoredPool", choice: "Choice", gains: "Mapping[str, TaskGain]"
-) -> "list[Offer]":
+) -> "list[Candidate]":
     """Return checks of outside suggestions on sentences that the strategy has not chosen."""
-    from mtl_engine.active_learning.market import Offer
+    from mtl_engine.active_learning.market import Candidate
 
     names, ids = scored.pool.names, scored.pool.ids
     row_of = {int(pk): row for row, pk in enumerate(ids.tolist())}
@@ -217,12 +217,12 @@ def _outside_checks(
     for sentence, task in rows.order_by("-id").values_list("sentence_id", "task__name"):
         if sentence in row_of and sentence not in known and task in gains:
             by_sentence[sentence].add(task)
-        if len(by_sentence) >= MOST_OFFERS:
+        if len(by_sentence) >= MOST_CANDIDATES:
             break
     if not by_sentence:
         return []
     faster = _check_time(project)
-    offers = []
+    candidates = []
     for sentence, tasks in by_sentence.items():
         row = row_of[sentence]
         columns = tuple(
@@ -233,8 +233,8 @@ def _outside_checks(
         seconds = scored.prices.seconds(row, columns)
         if columns and seconds:
             value = sum(gains[names[column]].by_answer for column in columns)
-            offers.append(
-                Offer(
+            candidates.append(
+                Candidate(
                     "check",
                     sentence,
                     tuple(names[column] for column in columns),
@@ -243,11 +243,11 @@ def _outside_checks(
                     "Suggested from outside: a check is faster than a new answer.",
                 )
             )
-    return offers
+    return candidates
 
 
 def _new_checks(
-    bought: "Sequence[Offer]",
+    bought: "Sequence[Candidate]",
     row_of: Mapping[int, int],
     known: set[int],
     scored: "ScoredPool",
@@ -264,12 +264,12 @@ def _new_checks(
 
 def _adjudications(
     project: Project, gains: "Mapping[str, TaskGain]", model: CostModel
-) -> "list[Offer]":
-    from mtl_engine.active_learning.market import Offer
+) -> "list[Candidate]":
+    from mtl_engine.active_learning.market import Candidate
 
-    found = disputes(project)[:MOST_OFFERS]
+    found = disputes(project)[:MOST_CANDIDATES]
     sizes = _sizes([one.sentence_id for one in found])
-    offers = []
+    candidates = []
     for one in found:
         tasks = tuple(name for name in one.tasks if name in gains)
         n_wrong = {
@@ -279,8 +279,8 @@ def _adjudications(
         if not tasks or one.sentence_id not in sizes:
             continue
         items = {name: 2 * n for name, n in n_wrong.items()}  # all that is disputed
-        offers.append(
-            Offer(
+        candidates.append(
+            Candidate(
                 "adjudicate",
                 one.sentence_id,
                 tasks,
@@ -289,14 +289,14 @@ def _adjudications(
                 f"People differ on {' and '.join(tasks)}: decide what counts.",
             )
         )
-    return offers
+    return candidates
 
 
 def _second_opinions(
     project: Project, gains: "Mapping[str, TaskGain]", model: CostModel
-) -> "list[Offer]":
+) -> "list[Candidate]":
     """Return doubtful answers of one person, for another one to answer."""
-    from mtl_engine.active_learning.market import Offer
+    from mtl_engine.active_learning.market import Candidate
 
     doubt = _doubt_of_people(project)
     finals = final_answers(project)
@@ -306,7 +306,7 @@ def _second_opinions(
             "sentence_id", flat=True
         )
     )
-    offers = []
+    candidates = []
     for sentence, by_task in finals.items():
         if sentence in in_queue or sentence not in sizes:
             continue
@@ -320,8 +320,8 @@ def _second_opinions(
         items = {name: gains[name].n_items for name in shaky}
         value = sum(gains[n].correction(p * gains[n].n_items, "second") for n, p in shaky.items())
         most = max(shaky.values())
-        offers.append(
-            Offer(
+        candidates.append(
+            Candidate(
                 "second",
                 sentence,
                 tuple(shaky),
@@ -331,8 +331,8 @@ def _second_opinions(
                 "hundred. A second opinion, without seeing the first.",
             )
         )
-    offers.sort(key=lambda offer: -offer.value / offer.seconds)
-    return offers[:MOST_OFFERS]
+    candidates.sort(key=lambda one: -one.value / one.seconds)
+    return candidates[:MOST_CANDIDATES]
 
 
 def _doubt_of_people(project: Project) -> Callable[[str, str], float]:
@@ -350,35 +350,35 @@ def _doubt_of_people(project: Project) -> Callable[[str, str], float]:
 
 def _registered(
     purpose: str, rows: Sequence[Mapping[str, Any]], gains: "Mapping[str, TaskGain]"
-) -> "list[Offer]":
+) -> "list[Candidate]":
     """Return the looks that another app offers; those at one sentence are one ask."""
-    from mtl_engine.active_learning.market import PURPOSES, Offer
+    from mtl_engine.active_learning.market import PURPOSES, Candidate
 
     name = next(known for known in PURPOSES if known == purpose)
     by_sentence: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         if row["task"] in gains:
             by_sentence[row["sentence"]].append(row)
-    offers = []
+    candidates = []
     for sentence, own in by_sentence.items():
         tasks = tuple(dict.fromkeys(row["task"] for row in own))
         value = sum(gains[row["task"]].correction(row["probability"], name) for row in own)
         seconds = max(row["seconds"] for row in own) + sum(row["mark"] for row in own[1:])
         why = " ".join(row["why"] for row in own[:2])
         facts = {"suspects": [row["facts"] for row in own]}
-        offers.append(Offer(name, sentence, tasks, seconds, value, why, facts))
-    offers.sort(key=lambda offer: -offer.value / offer.seconds)
-    return offers[:MOST_OFFERS]
+        candidates.append(Candidate(name, sentence, tasks, seconds, value, why, facts))
+    candidates.sort(key=lambda one: -one.value / one.seconds)
+    return candidates[:MOST_CANDIDATES]
 
 
-def _ask_of(offer: "Offer") -> AskRow:
+def _ask_of(one: "Candidate") -> AskRow:
     return AskRow(
-        offer.sentence,
-        list(offer.tasks),
-        reason={**offer.facts, "source": "market", "why": offer.why},
-        predicted_seconds=float(np.floor(10 * offer.seconds) / 10),
-        is_blind=offer.purpose == "second",
-        purpose=offer.purpose,
+        one.sentence,
+        list(one.tasks),
+        reason={**one.facts, "source": "market", "why": one.why},
+        predicted_seconds=float(np.floor(10 * one.seconds) / 10),
+        is_blind=one.purpose == "second",
+        purpose=one.purpose,
         overlap=1,
     )
 

@@ -16,7 +16,7 @@ from annotation.jobs.insights import queue_insights
 from annotation.models import Gold, Job, Project, Queue, Round, Sentence
 from annotation.notifications.outbox import ROUND_READY, TARGET_REACHED, notify
 from annotation.queue.asks import AskRow, put_asks
-from annotation.queue.suggestions import MODEL, Offer, offer_suggestions
+from annotation.queue.suggestions import MODEL, Suggested, offer_suggestions
 from annotation.rounds.selectors import draw_test_slice, earlier_scores, plan_round, round_job
 from annotation.rounds.settings import RoundSettings, read_settings, shown_settings
 from annotation.rounds.workspace import StoredSuggestion, Workspace
@@ -292,9 +292,10 @@ def _mark_as_test(ids: Sequence[int]) -> int:
 def _store_suggestions(
     round: Round, suggestions: Sequence[StoredSuggestion], now: datetime
 ) -> None:
-    offers = [
-        Offer(one.sentence, one.task, one.value, one.confidence, one.details) for one in suggestions
+    suggested = [
+        Suggested(one.sentence, one.task, one.value, one.confidence, one.details)
+        for one in suggestions
     ]
     offer_suggestions(
-        project_id=round.project_id, source=MODEL, offers=offers, round=round, now=now
+        project_id=round.project_id, source=MODEL, suggested=suggested, round=round, now=now
     )

@@ -1,7 +1,7 @@
 """One market for minutes: what an hour may buy, in one currency.
 
 New labels, checks of suggestions, second opinions, adjudications and repairs are priced in seconds
-and valued by what they bring the tasks towards their targets. All of it is bought together by the
+and valued by what they bring the tasks towards their targets. All of it is chosen together by the
 exact knapsack solver.
 
 The currency is a task's expected gain in score. With e(n) = c n^-r a further sentence brings
@@ -58,8 +58,8 @@ def gain_by_answer(score: float, n_labelled: int, need: float) -> float:
 
 
 @dataclass(frozen=True)
-class Offer:
-    """Something that seconds can buy."""
+class Candidate:
+    """Something that could be asked: what it costs and what it is expected to bring."""
 
     purpose: Purpose
     sentence: int
@@ -70,41 +70,41 @@ class Offer:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def buy(offers: Sequence[Offer], seconds: float) -> list[Offer]:
-    """Return the offers of the highest value together within a budget, in the order given.
+def choose_within(candidates: Sequence[Candidate], seconds: float) -> list[Candidate]:
+    """Return those of the highest value together within a budget, in the order given.
 
-    A sentence is asked about once: of several offers the one that is worth most per second stays.
+    A sentence is asked about once: what is worth most per second stays.
     """
-    best: dict[int, Offer] = {}
-    for offer in offers:
-        rival = best.get(offer.sentence)
-        if rival is None or offer.value * rival.seconds > rival.value * offer.seconds:
-            best[offer.sentence] = offer
-    for_sale = [offer for offer in offers if best[offer.sentence] is offer and offer.value > 0]
-    if not for_sale:
+    best: dict[int, Candidate] = {}
+    for one in candidates:
+        rival = best.get(one.sentence)
+        if rival is None or one.value * rival.seconds > rival.value * one.seconds:
+            best[one.sentence] = one
+    items = [one for one in candidates if best[one.sentence] is one and one.value > 0]
+    if not items:
         return []
-    value = np.array([[offer.value] for offer in for_sale])
-    cost = np.array([np.ceil(10 * offer.seconds) / 10 for offer in for_sale])
+    value = np.array([[one.value] for one in items])
+    cost = np.array([np.ceil(10 * one.seconds) / 10 for one in items])
     problem = integer_problem(value / value.max(), cost, np.zeros_like(value), seconds)
     chosen = solve(problem).chosen[:, 0]
-    return [offer for offer, is_bought in zip(for_sale, chosen, strict=True) if is_bought]
+    return [one for one, is_chosen in zip(items, chosen, strict=True) if is_chosen]
 
 
-def split(offers: Sequence[Offer], bought: Sequence[Offer]) -> list[dict[str, Any]]:
+def split(candidates: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[dict[str, Any]]:
     """Return how the time is divided among the purposes, and what each brings per hour."""
     rows = []
     for purpose, title in PURPOSES.items():
-        for_sale = [offer for offer in offers if offer.purpose == purpose]
-        own = [offer for offer in bought if offer.purpose == purpose]
-        if not for_sale:
+        possible = [one for one in candidates if one.purpose == purpose]
+        own = [one for one in chosen if one.purpose == purpose]
+        if not possible:
             continue
-        seconds = sum(offer.seconds for offer in own)
-        value = sum(offer.value for offer in own)
+        seconds = sum(one.seconds for one in own)
+        value = sum(one.value for one in own)
         rows.append(
             {
                 "purpose": purpose,
                 "title": title,
-                "n_offered": len(for_sale),
+                "n_offered": len(possible),
                 "n": len(own),
                 "minutes": round(seconds / 60, 1),
                 "points": round(100 * value, 2),

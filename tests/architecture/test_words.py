@@ -21,6 +21,7 @@ FIELD_TERMS = {
 OLD_WORDS = (
     *("Laboratory", "FeatureWorld", "Judge", "Purchase", "Bought", "yardstick"),
     *("standing_still", "storable_text", "fairness", "asides", "feature_worlds", "regret"),
+    *("class Offer", "for_sale"),
 )
 OLD_SCRIPT_WORDS = ("Desk", "Hands", "talk", "elsewhere", "parcels?")
 

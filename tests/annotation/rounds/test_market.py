@@ -11,7 +11,7 @@ from annotation.jobs.insights import INSIGHTS, keep_insight
 from annotation.models import Annotation, Ask, Gold, Membership, Queue, Role
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.selectors import count_queue
-from annotation.rounds.market import look_offers, task_gains
+from annotation.rounds.market import look_candidates, task_gains
 from annotation.rounds.services import launch_round
 from annotation.rounds.stages import replay_round
 from tests.annotation.queue.conftest import NOON, Desk, new_project
@@ -116,22 +116,24 @@ def test_a_repair_of_links_makes_the_spans_gold_that_they_hang_on(market_desk, a
     assert gold["links"] == [[0, 1, 2, 3, "in"]]
 
 
-def test_offers_are_those_that_somebody_here_can_answer(market_desk, ann):
+def test_candidates_are_those_that_somebody_here_can_answer(market_desk, ann):
     project = market_desk.project
     topic = project.tasks.get(name="topic")
     first, second = project.sentences.order_by("id")[:2]
     _answer(first, ann, topic, "travel")
     gains = task_gains(project, {})
-    assert look_offers(project, gains) == []  # alone, and no curator
+    assert look_candidates(project, gains) == []  # alone, and no curator
     ben = market_desk.person("ben")
-    offers = look_offers(project, gains)
-    assert [(o.purpose, o.sentence, o.tasks) for o in offers] == [("second", first.pk, ("topic",))]
-    assert min(offers[0].seconds, offers[0].value) > 0
+    candidates = look_candidates(project, gains)
+    assert [(o.purpose, o.sentence, o.tasks) for o in candidates] == [
+        ("second", first.pk, ("topic",))
+    ]
+    assert min(candidates[0].seconds, candidates[0].value) > 0
     _answer(second, ann, topic, "travel")
     _answer(second, ben, topic, "other")
-    assert {o.purpose for o in look_offers(project, gains)} == {"second"}
+    assert {o.purpose for o in look_candidates(project, gains)} == {"second"}
     market_desk.person("cora", Role.CURATOR)
-    found = {(o.purpose, o.sentence) for o in look_offers(project, gains)}
+    found = {(o.purpose, o.sentence) for o in look_candidates(project, gains)}
     assert found == {("second", first.pk), ("adjudicate", second.pk)}
 
 

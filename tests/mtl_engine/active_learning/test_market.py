@@ -6,39 +6,52 @@ import numpy as np
 import pytest
 
 from mtl_engine.active_learning.choose import Budget, choose, solved_columns
-from mtl_engine.active_learning.market import Offer, TaskGain, buy, gain_by_answer, split
+from mtl_engine.active_learning.market import (
+    Candidate,
+    TaskGain,
+    choose_within,
+    gain_by_answer,
+    split,
+)
 from mtl_engine.active_learning.settings import ActiveLearningSettings
 from tests.mtl_engine.active_learning.pools import pool_of, prices_of, random_scores
 from tests.mtl_engine.corpus import MOOD, SPANS, sentences
 
 
-def _offer(number, seconds, value, purpose="label"):
-    return Offer(purpose, number, ("a",), seconds, value)
+def _candidate(number, seconds, value, purpose="label"):
+    return Candidate(purpose, number, ("a",), seconds, value)
 
 
 def test_the_dearest_value_within_the_seconds_is_bought_whatever_its_purpose():
     rng = np.random.default_rng(0)
-    offers = [
-        _offer(i, float(rng.integers(3, 12)), float(rng.random()), purpose)
+    candidates = [
+        _candidate(i, float(rng.integers(3, 12)), float(rng.random()), purpose)
         for i, purpose in enumerate(["label", "repair", "second", "adjudicate", "check"] * 2)
     ]
     best = max(
         (
             some
-            for n in range(len(offers) + 1)
-            for some in itertools.combinations(offers, n)
-            if sum(offer.seconds for offer in some) <= 30
+            for n in range(len(candidates) + 1)
+            for some in itertools.combinations(candidates, n)
+            if sum(one.seconds for one in some) <= 30
         ),
-        key=lambda some: sum(offer.value for offer in some),
+        key=lambda some: sum(one.value for one in some),
     )
-    assert buy(offers, 30.0) == list(best)
+    assert choose_within(candidates, 30.0) == list(best)
 
 
 def test_a_sentence_is_bought_once_by_what_is_worth_most_per_second():
-    offers = [_offer(1, 10.0, 1.0), _offer(1, 2.0, 0.9, "repair"), _offer(2, 5.0, 0.1)]
-    assert [(o.sentence, o.purpose) for o in buy(offers, 100.0)] == [(1, "repair"), (2, "label")]
-    assert buy([], 10.0) == []
-    assert buy([_offer(1, 1.0, 0.0)], 10.0) == []
+    candidates = [
+        _candidate(1, 10.0, 1.0),
+        _candidate(1, 2.0, 0.9, "repair"),
+        _candidate(2, 5.0, 0.1),
+    ]
+    assert [(o.sentence, o.purpose) for o in choose_within(candidates, 100.0)] == [
+        (1, "repair"),
+        (2, "label"),
+    ]
+    assert choose_within([], 10.0) == []
+    assert choose_within([_candidate(1, 1.0, 0.0)], 10.0) == []
 
 
 def test_an_answer_brings_less_the_more_there_are_and_nothing_to_a_solved_task():
@@ -55,12 +68,12 @@ def test_a_surely_wrong_class_is_worth_several_new_answers():
 
 
 def test_the_split_tells_minutes_and_points_of_each_purpose():
-    offers = [
-        _offer(1, 60.0, 0.02),
-        _offer(2, 30.0, 0.01, "repair"),
-        _offer(3, 30.0, 0.0, "second"),
+    candidates = [
+        _candidate(1, 60.0, 0.02),
+        _candidate(2, 30.0, 0.01, "repair"),
+        _candidate(3, 30.0, 0.0, "second"),
     ]
-    rows = {row["purpose"]: row for row in split(offers, offers[:2])}
+    rows = {row["purpose"]: row for row in split(candidates, candidates[:2])}
     assert set(rows) == {"label", "repair", "second"}
     assert (rows["repair"]["n"], rows["repair"]["minutes"]) == (1, 0.5)
     assert rows["label"]["points_per_hour"] == pytest.approx(120.0)
