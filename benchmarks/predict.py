@@ -134,7 +134,7 @@ def _ask(server: WebServer, project: str, token: str, *, patience: float = 30) -
 def _beside(
     server: WebServer, queue: dict[str, Any], rate: float, project: str, token: str
 ) -> dict[str, Any]:
-    """Return what annotators measure while a program asks the model once a second."""
+    """Return what annotators measure while a program asks the model once per second."""
     is_over = threading.Event()
 
     def ask() -> None:

@@ -247,9 +247,9 @@ def as_markdown(rows: Sequence[Measured], options: argparse.Namespace) -> str:
         f"load at the end {os.getloadavg()[0]:.1f}.",
         "",
         f"{len(plain.scores)} models: {options.kinds} kinds, {options.seeds} seeds each, 384 "
-        f"numbers a word, 100 units, batch 100, {options.epochs} epochs at most. Same tokens, same "
-        "first weights, same order of batches. Goal: 4 times the models of the plain loop, with a "
-        f"mean F1 no more than {TOLERANCE} below its.",
+        f"numbers per word, 100 units, batch 100, {options.epochs} epochs at most. Same tokens, "
+        "same first weights, same order of batches. Goal: 4 times the models of the plain loop, "
+        f"with a mean F1 no more than {TOLERANCE} below its.",
         "",
         "| way | models per hour | times plain | CPU s per model | mean F1 "
         "| most that one differs |",

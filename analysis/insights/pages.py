@@ -181,7 +181,7 @@ def _read_wish(request: HttpRequest, project: Project, facts: Mapping[str, Any])
             if value != task.target_score:
                 targets[task.name] = value
     text = request.POST.get("hours", "").strip()
-    hours = _number(text, "The hours a week") if text else None
+    hours = _number(text, "The hours per week") if text else None
     usual = project.weekly_hours or facts["weekly_hours"]
     if hours is not None and abs(hours - usual) < 0.06:  # as the page has shown it
         hours = None
@@ -269,7 +269,7 @@ def _as_field(target: float | None) -> str:
 
 def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
     people = ", ".join(f"{name} {duration(hours)}" for name, hours in found["people"][:6])
-    weekly = f"with {duration(found['weekly_hours'])} a week" if found["weekly_hours"] else ""
+    weekly = f"with {duration(found['weekly_hours'])} per week" if found["weekly_hours"] else ""
     shared, sentences = found["shared_hours"], found["sentences"]
     middle = sentences["middle"]
     words: dict[str, Any] = {

@@ -67,7 +67,7 @@ OtherRows = list[list[Any]]  # [row, line]
 Placed = tuple[tuple[int, int], str]  # words before a row and its rank among such rows, the row
 
 BEHIND_NODES = 1_000_000_000  # the rank of a range among the rows before a word
-COLUMNS = ("lemma", "feats", "misc", "deps", "deps_as_written")  # that may be kept, a cell a word
+COLUMNS = ("lemma", "feats", "misc", "deps", "deps_as_written")  # that may be kept, a cell per word
 
 
 @dataclass(slots=True)

@@ -172,7 +172,7 @@ class Project(models.Model):
     )
     weekly_hours = described(
         models.PositiveSmallIntegerField(default=0, db_default=0),
-        title="Hours a week",
+        title="Hours per week",
         help="Of all people together; 0: as measured in the last four weeks.",
         section=TARGETS,
         low=0,

@@ -63,7 +63,7 @@ def score(
     on_progress: Callable[[int], None] | None = None,
     executor: Executor | None = None,
 ) -> Scores:
-    """Return how sure the model is of every sentence; memory grows by a few numbers a sentence.
+    """Return how sure the model is of every sentence; memory grows by a few numbers per sentence.
 
     ``method`` "dropout" measures confidence by the agreement of ``n_passes`` dropout passes.
     ``on_progress`` is told after each batch how many sentences have been scored; ``executor`` is

@@ -164,7 +164,7 @@ def _is_reached(facts: Mapping[str, Any], name: str, target: float) -> bool:
 def _weekly_hours(project: Project, facts: Mapping[str, Any], wish: Wish) -> float:
     if wish.weekly_hours is not None:
         if not 0 < wish.weekly_hours <= 10_000:
-            words = f"{wish.weekly_hours:g} hours a week: more than 0, at most 10,000."
+            words = f"{wish.weekly_hours:g} hours per week: more than 0, at most 10,000."
             raise InvalidInput([Problem("weekly_hours", words)])
         return wish.weekly_hours
     return float(project.weekly_hours or facts["weekly_hours"])
@@ -316,10 +316,10 @@ def _what_ifs(
             found.append(WhatIf(row["name"], words, detail, gains={row["task"]: _gain(gain)}))
     if plan.tasks:
         n = facts["n_answers"]
-        words = f"{n + 1} answers a sentence" if n > 1 else "Two answers a sentence"
+        words = f"{n + 1} answers per sentence" if n > 1 else "Two answers per sentence"
         detail = "Agreement is measured; an hour answers fewer sentences."
         found.append(WhatIf("overlap", words, detail, times=(n + 1) / n))
-        words = f"One more person, {NEW_HOURS:g} h a week"
+        words = f"One more person, {NEW_HOURS:g} h per week"
         detail = (
             f"The same hours, shared. Learning the guidelines counted with {LEARNING_HOURS:g} h."
         )

@@ -127,7 +127,7 @@ def curve_of(points: Sequence[Mapping[str, Any]]) -> Curve | None:
 
 
 def _pace(project: Project) -> dict[str, Any]:
-    """Return the hours a week of the last four weeks, by person as well."""
+    """Return the hours per week of the last four weeks, by person as well."""
     since = timezone.now() - timedelta(days=PACE_DAYS)
     rows = Submission.objects.filter(project=project, submitted_at__gte=since, seconds__lte=LONGEST)
     first = rows.aggregate(first=Min("submitted_at"))["first"]

@@ -23,7 +23,7 @@ HELD, MISSED, WAITS = "held", "missed", "open"
 def keep_quote(
     *, project: Project, found: Mapping[str, Any], created_by: Any, now: datetime
 ) -> list[Quote]:
-    """Keep what a quote says of each open target and of all together, once a round and target."""
+    """Keep what a quote says of each open target and of all together, once per round and target."""
     tasks = {task.name: task for task in project.tasks.all()}
     rows: list[tuple[Task | None, float | None, dict[str, float], int, Any]] = []
     targets: dict[str, float] = {}
@@ -140,9 +140,9 @@ def planned_changes(project: Project, found: Mapping[str, Any], wish: Wish) -> l
     if wish.deadline is not None and wish.deadline != project.deadline:
         words.append(f"deadline: {wish.deadline or 'none'}")
     if wish.weekly_hours is not None and round(wish.weekly_hours) != project.weekly_hours:
-        words.append(f"{round(wish.weekly_hours)} hours a week")
+        words.append(f"{round(wish.weekly_hours)} hours per week")
     if "overlap" in wish.what_ifs:
-        words.append(f"{project.overlap + 1} answers a sentence")
+        words.append(f"{project.overlap + 1} answers per sentence")
     return words
 
 

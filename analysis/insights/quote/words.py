@@ -71,7 +71,7 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
         words.append(
             f"The deadline {day(found['deadline'])} will probably be missed: "
             f"the chance to meet it is {percent(found['chance'])} "
-            f"at {duration(found['weekly_hours'])} a week."
+            f"at {duration(found['weekly_hours'])} per week."
         )
     short = found["chance_in_minutes"] is not None and found["chance_in_minutes"] < OPEN_END
     if short:
@@ -103,7 +103,7 @@ def _what_helps(found: Mapping[str, Any]) -> str:
     if found.get("hours_until") and middle is not None and found["weekly_hours"]:
         weeks = found["hours_until"] / found["weekly_hours"]
         if weeks > 0 and middle / weeks > found["weekly_hours"]:
-            parts.append(f"{duration(middle / weeks)} a week")
+            parts.append(f"{duration(middle / weeks)} per week")
     return f"What would help: {'; '.join(parts)}." if parts else ""
 
 

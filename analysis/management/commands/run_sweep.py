@@ -58,7 +58,7 @@ class Command(BaseCommand):
             help="where runs are computed; ray is the default where TANDEM_RAY_ADDRESS is set",
         )
         parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-        parser.add_argument("--threads", type=int, default=1, help="computing threads a run")
+        parser.add_argument("--threads", type=int, default=1, help="computing threads per run")
         parser.add_argument(
             "--address",
             default=settings.RAY_ADDRESS or None,

@@ -95,8 +95,8 @@ def advise(
     """Return which tasks help or hurt which, measured on labelled sentences.
 
     Up to ``n_subsets`` groups of ``subset_size`` tasks (all groups where there are no more) are
-    trained once a seed, each seed with other held-out sentences. ``method="gradients"`` trains
-    only once a seed, on all tasks, and solves the groups linearly around that model: many times
+    trained once per seed, each seed with other held-out sentences. ``method="gradients"`` trains
+    only once per seed, on all tasks, and solves the groups linearly around that model: many times
     cheaper, in units of loss. ``on_progress`` may raise to stop. Fewer than two tasks with enough
     labels give advice without effects; ``in_words`` then says so.
     """

@@ -32,7 +32,7 @@ def judge_held_out(
     measured = np.asarray(losses, dtype=float)
     if len(subsets) < 3 or measured.shape != (len(subsets),):
         raise AnalysisError(
-            f"Judging takes at least 3 held-out subsets with a loss each, not {len(subsets)}."
+            f"An evaluation takes at least 3 held-out subsets with a loss each, not {len(subsets)}."
         )
     from scipy.stats import pearsonr, spearmanr  # slow to load, and pages import this package
 

@@ -84,7 +84,7 @@ class Command(RefusingCommand):
             for row in bought.get("market", ()):
                 self.stdout.write(
                     f"  {row['title']}: {row['n']} of {row['n_offered']}, {row['minutes']} min, "
-                    f"{row['points_per_hour']} points an hour"
+                    f"{row['points_per_hour']} points per hour"
                 )
         for one in found["examples"]:
             self.stdout.write(f"{one['rank']:>3}  {one['text']}  | {one['why']}")
