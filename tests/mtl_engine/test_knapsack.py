@@ -96,7 +96,7 @@ def test_costs_without_a_common_unit_are_rounded_up():
     assert problem.read / 2**40 * 10 == pytest.approx(read)
 
 
-def test_cells_dearer_than_the_budget_are_not_for_sale():
+def test_cells_dearer_than_the_budget_are_left_out():
     problem = integer_problem(np.ones((1, 2)), np.array([5.0]), np.array([[1.0, 6.0]]), 7)
     assert problem.value.tolist() == [[1, 0]]
 

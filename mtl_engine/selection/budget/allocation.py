@@ -28,7 +28,7 @@ def allocate(request: Request) -> Allocation:
 
 def _whole_rows(request: Request, score: Floats) -> Allocation:
     """Buy rows with all the cells they are sold with, by what a strategy scores them."""
-    score = np.where(request.for_sale.any(axis=1), score, np.nan)
+    score = np.where(request.asked_cells.any(axis=1), score, np.nan)
     gain = request.strategy.value_of(score)
     gain[np.isinf(gain)] = 0.0  # open only for tasks of weight 0
     cost = request.joint_cost
@@ -36,7 +36,7 @@ def _whole_rows(request: Request, score: Floats) -> Allocation:
         rows = greedy_rows(lowest(score, len(score)), cost, request.budget, request.overflow)
         return Allocation(request.whole_rows(rows), float(gain[rows].sum()), rows=rows)
     is_chosen, bound, is_optimal = best_rows(request, gain, cost, request.budget)
-    ask = request.for_sale & is_chosen[:, None]
+    ask = request.asked_cells & is_chosen[:, None]
     return Allocation(ask, float(gain[is_chosen].sum()), bound, is_optimal)
 
 

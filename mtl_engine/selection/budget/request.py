@@ -46,21 +46,21 @@ class Request:
     units: Units | None = None
 
     @property
-    def for_sale(self) -> NDArray[np.bool_]:
-        """Return the cells (n, t) that a row is bought with: all open ones, or one task's."""
+    def asked_cells(self) -> NDArray[np.bool_]:
+        """Return the cells (n, t) that are asked of a row: all open ones, or one task's."""
         if self.strategy.buys != "task":
             return self.is_open
         return self.is_open & (np.arange(self.is_open.shape[1]) == self.options.task)
 
     @property
     def joint_cost(self) -> Floats:
-        """Return what each row costs with all the cells that it is bought with (n,)."""
-        return self.costs.by_row(self.for_sale)
+        """Return what each row costs with all the cells that are asked of it (n,)."""
+        return self.costs.by_row(self.asked_cells)
 
     def whole_rows(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return the cells (n, t) that some rows are bought with."""
+        """Return the cells (n, t) that are asked of some rows."""
         ask = np.zeros(self.is_open.shape, dtype=bool)
-        ask[rows] = self.for_sale[rows]
+        ask[rows] = self.asked_cells[rows]
         return ask
 
 
