@@ -15,8 +15,8 @@ from mtl_engine.kinds.kind import (
     Kind,
     ParentSpans,
     TaskSpec,
-    plurality,
 )
+from mtl_engine.kinds.votes import plurality
 from mtl_engine.metrics.counts import accuracy
 
 if TYPE_CHECKING:

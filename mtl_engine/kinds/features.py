@@ -13,8 +13,15 @@ from typing import Any
 
 from mtl_engine.errors import EngineError, Problem
 from mtl_engine.kinds.checks import size_of
-from mtl_engine.kinds.kind import KINDS, Answer, Item, ParentSpans, TaskSpec, plurality
+from mtl_engine.kinds.kind import (
+    KINDS,
+    Answer,
+    Item,
+    ParentSpans,
+    TaskSpec,
+)
 from mtl_engine.kinds.tags import TagsKind
+from mtl_engine.kinds.votes import plurality
 from mtl_engine.metrics.counts import Counts, total
 from mtl_engine.metrics.tables import counts_by_label
 

@@ -10,17 +10,16 @@ a word's tag, an arc, the class. Items are what people agree on, what is counted
 
 import re
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtl_engine.errors import EngineError, Problem, UnknownName
+from mtl_engine.kinds.votes import checked_weights
 from mtl_engine.metrics.counts import Counts
 from mtl_engine.metrics.tables import METRIC_TITLES, counts_by_label
 
@@ -119,11 +118,6 @@ class TaskSpec:
         """Return the task that `to_dict` wrote."""
         lists = {name: tuple(values[name]) for name in ("labels", "classes") if name in values}
         return cls(**{**values, **lists})
-
-
-def _pairs(row: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return the (start, end) pairs of an item that ends with its label."""
-    return [(row[i], row[i + 1]) for i in range(0, len(row) - 1, 2)]
 
 
 def _default(of: Any) -> Any:
@@ -372,7 +366,7 @@ class Kind(ABC):
         Answers come oldest first: where a vote must be decided and is tied, the older answer wins.
         ``parent_spans`` are the spans that the merged answer may link.
         """
-        votes = _checked_votes(answers, weights)
+        votes = checked_weights(answers, weights)
         first = self.canonical(answers[0])
         if all(self.canonical(answer) == first for answer in answers[1:]):
             merged = first
@@ -432,49 +426,16 @@ class Kind(ABC):
     # when words or borders of sentences are corrected
 
     def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
-        """Return an answer for the words as they are now, None where it must be given anew.
-
-        Items with places, as spans and links, are where the same words are; what lost them is gone.
-        """
-        if self.labels_on == "sentence":
-            return answer
-        if not self._has_places:
-            return None
-        moved = []
-        for row in answer:
-            places = [change.span(*pair) for pair in _pairs(row)]
-            if all(places) and len(set(places)) == len(places):
-                moved.append([*(edge for place in places for edge in place or ()), row[-1]])
-        return self.canonical(moved)
+        """Return an answer for the words as they are now, None where it must be given anew."""
+        return answer if self.labels_on == "sentence" else None
 
     def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer | None, Answer | None]:
-        """Return the answers to the words before and from a word on, None = to be given anew.
-
-        A span across the border makes both halves new; a link across it is gone.
-        """
-        if not self._has_places or self.labels_on == "sentence":
-            return None, None
-        edges = [row[:-1] for row in answer]
-        crosses = [min(row) < at < max(row) for row in edges]
-        if self.marks_spans and any(crosses):
-            return None, None
-        before = [row for row in answer if max(row[:-1]) <= at]
-        behind = [[*(e - at for e in row[:-1]), row[-1]] for row in answer if min(row[:-1]) >= at]
-        return before, behind
+        """Return the answers to the words before and from a word on, None = to be given anew."""
+        return None, None
 
     def join(self, task: TaskSpec, first: Answer, second: Answer, n_first: int) -> Answer | None:
         """Return the answer to two sentences that became one, None = to be given anew."""
-        if self.labels_on == "sentence":
-            return first if first == second else None
-        if not self._has_places:
-            return None
-        moved = [[*(edge + n_first for edge in row[:-1]), row[-1]] for row in second]
-        return self.canonical([*first, *moved])
-
-    @property
-    def _has_places(self) -> bool:
-        """Whether items are rows of starts and ends, and a label."""
-        return self.unit == "item" and self.has_rows
+        return first if self.labels_on == "sentence" and first == second else None
 
     # how it is learned
 
@@ -629,51 +590,3 @@ KINDS = Kinds()
 def documentary() -> list[str]:
     """Return the names of the kinds that can be asked of a whole document."""
     return [kind.name for kind in KINDS.annotated() if kind.may_be_of_document]
-
-
-def majority(answers: Sequence[Iterable[Item]], weights: Sequence[float]) -> list[Item]:
-    """Return the items that more than half of the weight has, in the order of first sight.
-
-    Two items that exclude each other cannot both win: their voters would overlap.
-    """
-    votes: dict[Item, float] = defaultdict(float)
-    for items, weight in zip(answers, weights, strict=True):
-        for item in dict.fromkeys(items):
-            votes[item] += weight
-    half = sum(weights) / 2 * (1 + 1e-9)  # a tie stays a tie whatever the rounding
-    return [item for item, votes_for in votes.items() if votes_for > half]
-
-
-def plurality(values: Sequence[Any], weights: Sequence[float]) -> Any:
-    """Return the value with most weight; of equals the one that came first."""
-    votes: dict[Any, float] = defaultdict(float)
-    for value, weight in zip(values, weights, strict=True):
-        votes[value] += weight
-    most = max(votes.values()) * (1 - 1e-9)
-    return next(value for value, votes_for in votes.items() if votes_for >= most)
-
-
-def weighted_median(values: Sequence[Any], weights: Sequence[float]) -> Any:
-    """Return the smallest value that half of the weight does not exceed: always one of them."""
-    half, below = sum(weights) / 2 * (1 - 1e-9), 0.0
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    for i in order:
-        below += weights[i]
-        if below >= half:
-            return values[i]
-    return values[order[-1]]
-
-
-def _checked_votes(answers: Sequence[Answer], weights: Sequence[float] | None) -> Sequence[float]:
-    if not answers:
-        raise EngineError("There is no answer to merge; give at least one.")
-    if weights is None:
-        return [1.0] * len(answers)
-    if len(weights) != len(answers):
-        raise EngineError(
-            f"There are {len(answers)} answers and {len(weights)} weights; give one per answer."
-        )
-    wrong = [weight for weight in weights if not 0 < weight < inf]
-    if wrong:
-        raise EngineError(f"A vote has the weight {wrong[0]}; weights are above 0 and finite.")
-    return weights

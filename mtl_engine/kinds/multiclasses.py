@@ -15,8 +15,8 @@ from mtl_engine.kinds.kind import (
     Kind,
     ParentSpans,
     TaskSpec,
-    majority,
 )
+from mtl_engine.kinds.votes import majority
 from mtl_engine.metrics.counts import compare, paired, total
 
 if TYPE_CHECKING:

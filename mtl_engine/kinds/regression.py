@@ -14,8 +14,8 @@ from mtl_engine.kinds.kind import (
     Kind,
     ParentSpans,
     TaskSpec,
-    weighted_median,
 )
+from mtl_engine.kinds.votes import weighted_median
 
 if TYPE_CHECKING:
     from mtl_engine.config import ModelConfig

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mtl_engine.kinds.kind import Answer, Item, Kind, majority
+from mtl_engine.kinds.kind import Answer, Item, Kind, Recut, TaskSpec
+from mtl_engine.kinds.votes import majority
 
 
 class RowsKind(Kind):
@@ -47,6 +48,29 @@ class RowsKind(Kind):
         start: int = answer[entry][0]
         return start
 
+    def recut(self, task: TaskSpec, answer: Answer, change: Recut) -> Answer | None:
+        """Return the items where the same words are now; what lost its words is gone."""
+        moved = []
+        for row in answer:
+            places = [change.span(*pair) for pair in _pairs(row)]
+            if all(places) and len(set(places)) == len(places):
+                moved.append([*(edge for place in places for edge in place or ()), row[-1]])
+        return self.canonical(moved)
+
+    def cut(self, task: TaskSpec, answer: Answer, at: int) -> tuple[Answer | None, Answer | None]:
+        """Return both halves; a span across the border makes them new, a link across it is gone."""
+        edges = [row[:-1] for row in answer]
+        if self.marks_spans and any(min(row) < at < max(row) for row in edges):
+            return None, None
+        before = [row for row in answer if max(row[:-1]) <= at]
+        behind = [[*(e - at for e in row[:-1]), row[-1]] for row in answer if min(row[:-1]) >= at]
+        return before, behind
+
+    def join(self, task: TaskSpec, first: Answer, second: Answer, n_first: int) -> Answer | None:
+        """Return the items of both, those of the second moved behind the first."""
+        moved = [[*(edge + n_first for edge in row[:-1]), row[-1]] for row in second]
+        return self.canonical([*first, *moved])
+
     def sentence_accuracy(self, gold: Answer, predicted: Answer, n_tokens: int) -> float:
         """Return the F1 of the items; 1 when there is none and none was predicted."""
         common, out_of = self.common_and_total("f1", gold, predicted)
@@ -66,3 +90,8 @@ class RowsKind(Kind):
 
     def _are_partly_equal(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
         return a[-1] == b[-1] and self.meets(a, b)
+
+
+def _pairs(row: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the (start, end) pairs of an item that ends with its label."""
+    return [(row[i], row[i + 1]) for i in range(0, len(row) - 1, 2)]

@@ -14,8 +14,8 @@ from mtl_engine.kinds.kind import (
     ParentSpans,
     Recut,
     TaskSpec,
-    plurality,
 )
+from mtl_engine.kinds.votes import plurality
 from mtl_engine.metrics.counts import accuracy
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from mtl_engine.kinds.kind import (
     ParentSpans,
     Recut,
     TaskSpec,
-    plurality,
 )
+from mtl_engine.kinds.votes import plurality
 from mtl_engine.metrics.counts import accuracy
 from mtl_engine.metrics.trees import attachment_scores
 from mtl_engine.spanning_tree import best_heads

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mtl_engine.errors import EngineError
 from mtl_engine.kinds import KINDS, TaskSpec
-from mtl_engine.kinds.kind import weighted_median
+from mtl_engine.kinds.votes import weighted_median
 
 SPANS, TAGS, CLASSES, TREE, RELATIONS = (
     KINDS[name] for name in ("spans", "tags", "classes", "tree", "relations")

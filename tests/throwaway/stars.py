@@ -5,7 +5,11 @@ from typing import Any
 
 from mtl_engine.errors import EngineError, Problem
 from mtl_engine.kinds.classes import ClassesKind
-from mtl_engine.kinds.kind import Answer, TaskSpec, weighted_median
+from mtl_engine.kinds.kind import (
+    Answer,
+    TaskSpec,
+)
+from mtl_engine.kinds.votes import weighted_median
 
 STARS = ("1", "2", "3", "4", "5")
 
