@@ -1,12 +1,12 @@
 """What a round learns from, and what it can choose from."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import TextField
+from django.db.models import Count, Exists, OuterRef, TextField
 from django.db.models.functions import Cast
 from numpy.typing import NDArray
 
@@ -20,6 +20,7 @@ from mtl_engine.kinds import KINDS
 from mtl_engine.types import Example, TaskSpec
 
 CHUNK = 2000
+FEWEST_OF_LANGUAGE = 20  # answered sentences before a model is asked about others of a language
 IN_PIECES = r"\[[0-9]+, ?[0-9]+, ?[0-9]+,"  # in the JSON of a spans answer
 
 
@@ -156,13 +157,35 @@ def _with_insides(rows: Sequence[tuple[int, list[str], bool]]) -> Iterator[Seque
 
 def languages_of(examples: Sequence[Example]) -> list[str]:
     """Return the language of each sentence: its corpus's, else the project's."""
+    return _languages([int(example.id) for example in examples])
+
+
+def _languages(ids: Sequence[int]) -> list[str]:
     found: dict[int, str] = {}
-    ids = [int(example.id) for example in examples]
     for first in range(0, len(ids), CHUNK):
         rows = Sentence.objects.filter(pk__in=ids[first : first + CHUNK])
         for pk, own, project in rows.values_list("id", "corpus__language", "project__language"):
             found[pk] = own or project
     return [found.get(i, "") for i in ids]
+
+
+def in_known_languages(project: Project, ids: Sequence[int]) -> list[int]:
+    """Return the sentences but those in a language of which hardly any was answered so far.
+
+    What a model that reads one language says of them is noise. Where no language has been answered
+    often, all stay.
+    """
+    is_answered = Exists(Gold.objects.filter(sentence=OuterRef("pk"))) | Exists(
+        Annotation.objects.filter(sentence=OuterRef("pk"))
+    )
+    counts = Counter[str]()
+    rows = Sentence.objects.filter(is_answered, project=project)
+    for own, n in rows.values_list("corpus__language").annotate(n=Count("id")).order_by():
+        counts[own or project.language] += n
+    if not counts or max(counts.values()) < FEWEST_OF_LANGUAGE:
+        return list(ids)
+    known = {code for code, n in counts.items() if n >= FEWEST_OF_LANGUAGE}
+    return [one for one, code in zip(ids, _languages(ids), strict=True) if code in known]
 
 
 def documents_among(ids: Sequence[int]) -> set[int]:

@@ -11,7 +11,12 @@ from annotation.jobs.services import Progress
 from annotation.models import Ask, Round
 from annotation.queue.asks import AskRow
 from annotation.rounds import services
-from annotation.rounds.data import documents_among, tokens_of, unanswered_test_sentences
+from annotation.rounds.data import (
+    documents_among,
+    in_known_languages,
+    tokens_of,
+    unanswered_test_sentences,
+)
 from annotation.rounds.market import trade
 from annotation.rounds.settings import RoundSettings, stored_settings
 from annotation.rounds.training_stage import load_models
@@ -41,6 +46,7 @@ from mtl_engine.active_learning.suggest import suggest
 from mtl_engine.ensemble import (
     Ensemble,
 )
+from mtl_engine.languages import is_multilingual
 from mtl_engine.selection.coverage import length_classes, length_names
 from mtl_engine.types import TaskSpec
 
@@ -113,6 +119,8 @@ def select_stage(round: Round, workspace: Workspace, progress: Progress) -> Sele
     if settings.shows_suggestions and not is_seed:
         new = [ask for ask in asks if ask.purpose == Ask.Purpose.LABEL]
         wanted = [ask.sentence_id for ask in new if ask.reason["source"] != TEST_SLICE]
+        if not is_multilingual(settings.encoder):
+            wanted = in_known_languages(round.project, wanted)
         answers = suggestions_for(load_models(workspace), wanted)
     blind = {ask.sentence_id for ask in asks if ask.is_blind}
     workspace.save_choice(

@@ -176,6 +176,62 @@ def test_relations_are_edited_together_with_spans_still_in_dispute(case):
     assert gold == {"Entities": [*SPANS, [4, 5, "LOC"]], "Links": links}
 
 
+def test_sets_texts_features_arcs_and_attributes_are_edited_by_hand(case):
+    tasks = [
+        {"name": "Topics", "kind": "multiclasses", "labels": ["work", "travel", "sport"]},
+        {"name": "Lemma", "kind": "lemmas"},
+        {"name": "Feats", "kind": "features", "labels": ["Number=Sing", "Tense=Past"]},
+        {"name": "Deps", "kind": "graph", "labels": ["root", "nsubj", "obj", "case", "obl"]},
+        TASKS[0],
+        {
+            "name": "Facts",
+            "kind": "attributes",
+            "parent": "Entities",
+            "labels": ["negated", "sure.yes", "sure.no"],
+        },
+    ]
+    lemmas = ["Ann", "join", "Acme", "in", "Rome"]
+    feats = ["Number=Sing", "Tense=Past", "_", "_", "_"]
+    arcs = [["1", "2", "nsubj"], ["2", "0", "root"], ["3", "2", "obj"]]
+    facts = [[0, 1, "sure.yes"]]
+    first = {"Topics": ["work"], "Lemma": lemmas, "Feats": feats, "Deps": arcs}
+    second = {
+        "Topics": ["travel"],
+        "Lemma": ["Ann", "joined", *lemmas[2:]],
+        "Feats": ["_", *feats[1:]],
+        "Deps": arcs[:2],
+    }
+    page = case(
+        {**first, "Entities": SPANS, "Facts": facts},
+        {**second, "Entities": SPANS, "Facts": []},
+        tasks=tasks,
+    )
+    topics = Editor(page, "Topics").open()
+    topics.label("Topics", "sport").click()
+    lemma = Editor(page, "Lemma").open()
+    lemma.go(1)
+    lemma.press("Space")
+    page.keyboard.type("joyn")
+    lemma.press("Enter")
+    shown = Editor(page, "Feats").open()
+    shown.go(2)
+    shown.label("Feats", "Number=Sing").click()
+    deps = Editor(page, "Deps").open()
+    deps.drag(deps.word(4), deps.word(0))
+    page.get_by_role("option", name="obl", exact=True).click()
+    said = Editor(page, "Facts").open()
+    said.chip("ORG").click()
+    said.label("Facts", "negated").click()
+    assert _save(page) == {
+        "Topics": ["sport", "work"],
+        "Lemma": ["Ann", "joyn", *lemmas[2:]],
+        "Feats": [*feats[:2], "Number=Sing", "_", "_"],
+        "Deps": [*arcs, ["5", "1", "obl"]],
+        "Entities": SPANS,
+        "Facts": [*facts, [2, 3, "negated"]],
+    }
+
+
 def test_an_unfinished_answer_is_not_saved_and_says_what_is_missing(case):
     page = case({"Syntax": ANN["Syntax"]}, {"Syntax": BEN["Syntax"]})
     hands = Editor(page, "Syntax").open()

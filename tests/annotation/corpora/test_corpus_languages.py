@@ -3,13 +3,15 @@
 import io
 
 import pytest
+from django.utils import timezone
 
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.report import ImportChoices
 from annotation.errors import Refused
-from annotation.models import Corpus
+from annotation.formats.records import ReadOptions
+from annotation.models import Corpus, Gold
 from annotation.projects.services import create_project
-from annotation.rounds.data import languages_of
+from annotation.rounds.data import FEWEST_OF_LANGUAGE, in_known_languages, languages_of
 from mtl_engine.types import Example
 
 pytestmark = [pytest.mark.any_database, pytest.mark.django_db]
@@ -21,15 +23,16 @@ def project():
     return create_project(spec={"name": "Voice", "language": "en", "tasks": [TONE]})
 
 
-def _take(project, name, language):
+def _take(project, name, language, n=1):
     import_corpus(
         project=project,
-        stream=io.BytesIO(f"play {name} .\n".encode()),
+        stream=io.BytesIO("".join(f"play {name} {i} .\n" for i in range(n)).encode()),
         file_name=name,
         format="text",
         labels="none",
         name=name,
         choices=ImportChoices(language=language),
+        options=ReadOptions(tokeniser="whitespace"),
     )
     return Corpus.objects.get(project=project, name=name)
 
@@ -39,6 +42,23 @@ def test_a_sentence_has_the_language_of_its_corpus_or_of_the_project(project):
     assert (german.language, other.language) == ("de", "")
     ids = [corpus.sentences.get().pk for corpus in (german, other)]
     assert languages_of([Example(("x",), {}, i) for i in ids]) == ["de", "en"]
+
+
+def test_a_model_of_one_language_suggests_nothing_in_one_that_it_has_hardly_seen(project):
+    counts = {"": FEWEST_OF_LANGUAGE, "de": FEWEST_OF_LANGUAGE - 1, "ja": 0}
+    found = {}
+    for code, n in counts.items():
+        corpus = _take(project, code or "own", code, n=n + 1)
+        *answered, open_ = corpus.sentences.all()
+        found[code] = open_.pk
+        for sentence in answered[:n]:
+            Gold.objects.create(
+                task=project.tasks.get(), sentence=sentence, value="good", updated_at=timezone.now()
+            )
+    ids = list(found.values())
+    assert in_known_languages(project, ids) == [found[""]]
+    Gold.objects.filter(sentence__corpus__name="own").first().delete()
+    assert in_known_languages(project, ids) == ids  # a first round, in whatever language
 
 
 def test_what_is_no_language_is_refused():
