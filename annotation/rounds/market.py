@@ -43,7 +43,6 @@ LEAST_DOUBT = 0.08  # of an answer, from which a second opinion is offered
 USUAL_DOUBT = 0.1  # of a person whose agreement is not known
 WRONG_OF_DISPUTED = 0.5  # items that a vote of two gets wrong
 CHECK_TIME = 0.7  # of the time without a suggestion, unless it was measured
-NEAREST, FARTHEST = 0.2, 5.0  # worth of a chosen sentence, in usual ones
 LOOKS: dict[str, str] = {}  # purpose -> path of ``function(project)`` that gives rows
 
 
@@ -143,10 +142,10 @@ def _label_candidates(
     selected: "Sequence[Selected]",
     gains: "Mapping[str, TaskGain]",
 ) -> "list[Candidate]":
-    from mtl_engine.active_learning.market import Candidate
+    from mtl_engine.active_learning.market import Candidate, relative_worth
 
     names = scored.pool.names
-    worth = _relative_worth(choice, len(names))
+    worth = relative_worth(choice, len(names))
     outside = _suggested_outside(project, [int(scored.pool.ids[one.row]) for one in selected])
     faster = _check_time(project) if outside else 1.0
     candidates = []
@@ -168,20 +167,6 @@ def _label_candidates(
             )
         )
     return candidates
-
-
-def _relative_worth(choice: "Choice", n_tasks: int) -> dict[tuple[int, int], float]:
-    """Return what each chosen cell is worth in usual ones, where the strategy tells."""
-    if choice.coverage is None:
-        return {}
-    gains = np.array([pick.gains for pick in choice.coverage.picks]).reshape(-1, n_tasks)
-    usual = [float(column[column > 0].mean()) if (column > 0).any() else 0.0 for column in gains.T]
-    return {
-        (pick.row, column): float(np.clip(pick.gains[column] / usual[column], NEAREST, FARTHEST))
-        for pick in choice.coverage.picks
-        for column in range(n_tasks)
-        if usual[column] and pick.tasks[column]
-    }
 
 
 def _suggested_outside(project: Project, sentences: Sequence[int]) -> dict[int, set[str]]:

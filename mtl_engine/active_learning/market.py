@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mtl_engine.active_learning.choose import Choice
 from mtl_engine.selection.solvers import solve
 from mtl_engine.selection.solvers.problem import integer_problem
 
@@ -30,6 +31,7 @@ PURPOSES: dict[Purpose, str] = {
 }
 RATE = 0.45  # of learning curves, where nothing else is known
 LEAST_ERROR = 0.01
+NEAREST, FARTHEST = 0.2, 5.0  # worth of a chosen sentence, in usual ones
 FIXED: dict[Purpose, float] = {
     "second": 0.5,  # two answers that differ are settled rightly half of the time
     "adjudicate": 0.9,
@@ -55,6 +57,20 @@ class TaskGain:
 def gain_by_answer(score: float, n_labelled: int, need: float) -> float:
     """Return the rise of a score by one more answer, weighed by what the task still needs."""
     return need * RATE * max(1 - score, LEAST_ERROR) / max(1, n_labelled)
+
+
+def relative_worth(choice: Choice, n_tasks: int) -> dict[tuple[int, int], float]:
+    """Return what each chosen cell is worth in usual ones, where the strategy tells."""
+    if choice.coverage is None:
+        return {}
+    gains = np.array([pick.gains for pick in choice.coverage.picks]).reshape(-1, n_tasks)
+    usual = [float(column[column > 0].mean()) if (column > 0).any() else 0.0 for column in gains.T]
+    return {
+        (pick.row, column): float(np.clip(pick.gains[column] / usual[column], NEAREST, FARTHEST))
+        for pick in choice.coverage.picks
+        for column in range(n_tasks)
+        if usual[column] and pick.tasks[column]
+    }
 
 
 @dataclass(frozen=True)
