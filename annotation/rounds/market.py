@@ -123,13 +123,15 @@ def look_candidates(project: Project, gains: "Mapping[str, TaskGain]") -> "list[
     """Return the second opinions, adjudications and repairs that could be bought now."""
     names = tuple(name for name in gains)
     model = cost_model(project, names)
-    people = list(Membership.objects.filter(project=project).values_list("user_id", "role"))
-    has_curator = any(Role(role).reaches(Role.CURATOR) for _, role in people)
+    people = list(Membership.objects.filter(project=project).values_list("user__username", "role"))
+    curators = [name for name, role in people if Role(role).reaches(Role.CURATOR)]
     candidates: list[Candidate] = []
-    if has_curator:
-        candidates += _adjudications(project, gains, model)
+    if curators:
+        looks = _adjudications(project, gains, model)
         for purpose, path in LOOKS.items():
-            candidates += _registered(purpose, import_string(path)(project), gains)
+            looks += _registered(purpose, import_string(path)(project), gains)
+        pace = float(np.mean([model.speed.get(name, 1.0) for name in curators]))
+        candidates += [replace(look, seconds=pace * look.seconds) for look in looks]
     if len(people) > 1:
         candidates += _second_opinions(project, gains, model)
     return candidates

@@ -1,6 +1,7 @@
 """One market for minutes: who gets which kind of ask, and what a round buys."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -10,7 +11,7 @@ from annotation.errors import InvalidInput
 from annotation.jobs.insights import INSIGHTS, keep_insight
 from annotation.models import Annotation, Ask, Gold, Membership, Queue, Role
 from annotation.queue.asks import AskRow, put_asks
-from annotation.queue.selectors import count_queue
+from annotation.queue.selectors import cost_model, count_queue
 from annotation.rounds.market import look_candidates, task_gains
 from annotation.rounds.services import launch_round
 from annotation.rounds.stages import replay_round
@@ -135,6 +136,22 @@ def test_candidates_are_those_that_somebody_here_can_answer(market_desk, ann):
     market_desk.person("cora", Role.CURATOR)
     found = {(o.purpose, o.sentence) for o in look_candidates(project, gains)}
     assert found == {("second", first.pk), ("adjudicate", second.pk)}
+
+
+def test_looks_are_priced_at_the_pace_of_those_who_decide(market_desk, ann, ben, cora, monkeypatch):
+    project = market_desk.project
+    topic = project.tasks.get(name="topic")
+    alone, disputed = project.sentences.order_by("id")[:2]
+    _answer(alone, ann, topic, "travel")
+    _answer(disputed, ann, topic, "travel")
+    _answer(disputed, ben, topic, "other")
+    gains = task_gains(project, {})
+    usual = {o.purpose: o.seconds for o in look_candidates(project, gains)}
+    model = replace(cost_model(project, tuple(gains)), speed={"cora": 2.0, "ann": 3.0})
+    monkeypatch.setattr("annotation.rounds.market.cost_model", lambda *_: model)
+    found = {o.purpose: o.seconds for o in look_candidates(project, gains)}
+    assert found["adjudicate"] == pytest.approx(2 * usual["adjudicate"])
+    assert found["second"] == usual["second"]  # whoever comes next
 
 
 def _suspect(project, sentence, value, probability=0.95):
