@@ -23,7 +23,17 @@ from analysis.insights.quote.kept import (
     make_plan,
     planned_changes,
 )
-from analysis.insights.quote.words import as_text, change_words, day, duration, money, span, summary
+from analysis.insights.quote.words import (
+    as_text,
+    change,
+    change_ends,
+    day,
+    duration,
+    money,
+    needed,
+    span,
+    summary,
+)
 from analysis.insights.suspects import answer_of, decide_suspect, open_suspects, repair_counts
 from analysis.insights.working_styles import shown_mixtures, shown_styles
 from annotation.accounts.access import get_project
@@ -235,14 +245,19 @@ def _quote_context(project: Project, found: dict[str, Any], wish: Wish) -> dict[
                 **row,
                 "pk": keys[row["task"]],
                 "wished": _as_field(wish.targets.get(row["task"], targets[row["task"]])),
-                "middle": duration(row["hours"]["middle"]) if row["hours"] else "",
+                "middle": needed(row["hours"]["middle"]) if row["hours"] else "",
                 "ends": span(row["hours"]) if row["hours"] else "",
                 "bar": _bar(row["hours"], scale) if row["hours"] else None,
             }
             for row in found["tasks"]
         ],
         "ifs": [
-            {**one, "change": change_words(one), "is_chosen": one["name"] in wish.what_ifs}
+            {
+                **one,
+                "change": change(one),
+                "ends": change_ends(one),
+                "is_chosen": one["name"] in wish.what_ifs,
+            }
             for one in found["what_ifs"]
         ],
         "left": trained.get("left", []),
@@ -273,12 +288,9 @@ def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
     shared, sentences = found["shared_hours"], found["sentences"]
     middle = sentences["middle"]
     words: dict[str, Any] = {
-        "hours": duration(found["hours"]["middle"]),
+        "hours": needed(found["hours"]["middle"]),
         "span": span(found["hours"]),
-        "sentences": ""
-        if middle is None
-        else f"{middle:,.0f} sentences "
-        f"({span(sentences, 'sentences')}), each read once for all tasks",
+        "sentences": "" if middle is None else _sentences(middle, sentences),
         "money": money(project, found["hours"]),
         "people": f"{weekly}: {people}" if people and weekly else weekly,
         "shared": duration(shared) if shared else "",
@@ -300,6 +312,13 @@ def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
     return words
 
 
+def _sentences(middle: float, interval: Mapping[str, float | None]) -> str:
+    high, sentences = interval["high"], span(interval, "sentences")
+    if middle < 0.5 and high is not None:
+        return f"up to {high:,.0f} sentences, each read once for all tasks"
+    return f"{middle:,.0f} sentences ({sentences}), each read once for all tasks"
+
+
 def _scale(rows: Sequence[Mapping[str, Any]]) -> float:
     """Return the hours at the right end of a scale: the longest end that is told."""
     ends = [row.get(key) for row in rows for key in ("low", "middle", "hours", "high", "needed")]
@@ -313,10 +332,10 @@ def _bar(row: Mapping[str, Any], scale: float) -> dict[str, float | None]:
     found: dict[str, float | None] = {
         "low": round(100 * low / scale, 1),
         "width": round(max(0.5, 100 * (high - low) / scale), 1),
-        "middle": None if middle is None else round(99 * middle / scale, 1),
+        "middle": None if middle is None else round(100 * middle / scale, 1),
     }
     if row.get("needed") is not None:
-        found["needed"] = round(99 * row["needed"] / scale, 1)
+        found["needed"] = round(100 * row["needed"] / scale, 1)
     return found
 
 

@@ -36,6 +36,11 @@ def duration(hours: float | None) -> str:
     return f"{sign}{minutes / 60:,.0f} h"
 
 
+def needed(hours: float | None) -> str:
+    """Return hours that an open target takes: the next scores may meet it, but it is not met."""
+    return "under 1 min" if hours is not None and 60 * hours < 0.5 else duration(hours)
+
+
 def span(interval: Mapping[str, float | None], unit: str = "hours") -> str:
     """Return an interval in words; without an upper end it is 'more than'."""
     write = duration if unit == "hours" else (lambda value: f"{value:,.0f}")
@@ -117,7 +122,7 @@ def summary(found: Mapping[str, Any]) -> str:
             if is_all_known(found["tasks"]) and not any(r["hours"] for r in found["tasks"])
             else "Too early to say: a first model has to be tested."
         )
-    words = f"{duration(found['hours']['middle'])} of work ({span(found['hours'])})"
+    words = f"{needed(found['hours']['middle'])} of work ({span(found['hours'])})"
     if found["hours"]["middle"] is None:
         low = found["hours"]["low"]
         words = "not in sight with what is known"
@@ -155,17 +160,47 @@ def as_text(found: Mapping[str, Any]) -> str:
 
 def change_words(one: Mapping[str, Any]) -> str:
     """Return what a what-if changes: -2 h 10 (-5 h to -1 h)."""
+    ends = change_ends(one)
+    return f"{change(one)} ({ends})" if ends else change(one)
+
+
+def change(one: Mapping[str, Any]) -> str:
+    """Return what a what-if most likely changes."""
     if one["days"]:
         middle = one["days"]["middle"]
-        if middle is None:
-            return "no day told"
-        days = "1 day" if round(abs(middle)) == 1 else f"{abs(middle):,.0f} days"
-        return f"{days} {'earlier' if middle <= 0 else 'later'}"
-    hours = one["hours"]
-    if hours["middle"] is None:
+        return "no day told" if middle is None else _moved(middle)
+    middle = one["hours"]["middle"]
+    if middle is None:
         return "cannot be told"
-    sign = "+" if hours["middle"] > 0 else ""
-    return f"{sign}{duration(hours['middle'])} ({span(hours)})"
+    return f"{'+' if middle > 0 else ''}{duration(middle)}"
+
+
+def change_ends(one: Mapping[str, Any]) -> str:
+    """Return the interval of what a what-if changes; nothing where nothing is told."""
+    found = one["days"] or one["hours"]
+    if found["middle"] is None:
+        return ""
+    if not one["days"]:
+        return span(found)
+    if found["low"] is None or found["high"] is None:
+        return ""
+    low, high = sorted((found["low"], found["high"]), key=abs)
+    if _moved(low) == _moved(high):
+        return ""
+    if low * high < 0:
+        first, last = _moved(found["low"]), _moved(found["high"])
+        return f"{first} to {last}"
+    return f"{round(abs(low)):,} to {round(abs(high)):,} days"
+
+
+def _moved(days: float) -> str:
+    """Return by how much an end moves in days, below 0 = earlier."""
+    n = round(abs(days))
+    if not n:
+        return "the same day"
+    if n == 1:
+        return "1 day earlier" if days < 0 else "1 day later"
+    return f"{n:,} days earlier" if days < 0 else f"{n:,} days later"
 
 
 def is_all_known(rows: Iterable[Mapping[str, Any]]) -> bool:

@@ -12,7 +12,15 @@ from analysis.insights.models import Quote
 from analysis.insights.quote.estimate import Wish, quoted
 from analysis.insights.quote.facts import facts_of
 from analysis.insights.quote.kept import HELD, MISSED, judged_quotes, keep_quote, make_plan
-from analysis.insights.quote.words import as_text, duration, share, span
+from analysis.insights.quote.words import (
+    as_text,
+    change,
+    change_ends,
+    duration,
+    needed,
+    share,
+    span,
+)
 from analysis.insights.what_ifs import confused_labels, with_label
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs.insights import INSIGHTS, keep_insight, known_insight, start_insight
@@ -298,3 +306,25 @@ def test_a_kept_quote_of_the_same_round_is_replaced_not_doubled(known, people):
     keep_quote(project=known, found=found, created_by=people[0], now=timezone.now())
     assert Quote.objects.count() == 3
     assert "Slots .75" in as_text(found)
+
+
+@pytest.mark.parametrize(
+    ("middle", "low", "high", "words", "ends"),
+    [
+        (-7.0, -12.0, -3.0, "7 days earlier", "3 to 12 days"),
+        (-1.0, -4.0, 2.0, "1 day earlier", "4 days earlier to 2 days later"),
+        (1.1, 0.9, 1.2, "1 day later", ""),
+        (0.2, 0.1, None, "the same day", ""),
+    ],
+)
+def test_days_that_a_what_if_moves_the_end_by_have_an_interval(middle, low, high, words, ends):
+    one = {"days": {"middle": middle, "low": low, "high": high}, "hours": {}}
+    assert (change(one), change_ends(one)) == (words, ends)
+
+
+def test_an_open_target_never_takes_no_time():
+    assert (needed(0.0), needed(0.02), needed(None)) == (
+        "under 1 min",
+        "1 min",
+        "more than can be told",
+    )
