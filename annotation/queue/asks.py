@@ -260,10 +260,14 @@ def _new_queue(
     budget_minutes: float | None,
     now: datetime,
 ) -> Queue:
-    """Make an empty queue, and drop those that were never finished."""
-    Queue.objects.filter(
-        project=project, opened_at=None, created_at__lt=now - GIVEN_UP_AFTER
-    ).delete()
+    """Make an empty queue, and drop those that were never finished.
+
+    One of the same round was left by a worker that died: who holds the round's job writes alone.
+    """
+    is_left = Q(created_at__lt=now - GIVEN_UP_AFTER)
+    if round is not None:
+        is_left |= Q(round=round)
+    Queue.objects.filter(is_left, project=project, opened_at=None).delete()
     return Queue.objects.create(
         project=project,
         round=round,

@@ -130,6 +130,23 @@ def test_a_queue_that_was_never_finished_leaves_the_old_one_serving(project):
     assert Queue.objects.filter(opened_at=None).count() == 0
 
 
+def test_a_round_that_a_worker_left_while_writing_its_queue_has_one_queue(project):
+    round_ = Round.objects.create(project=project, number=1)
+    other = Round.objects.create(project=project, number=2, state=Round.State.FAILED)
+
+    def breaks():
+        yield from rows(project, 2, 3)
+        raise ValueError
+
+    for one in (round_, other):
+        with pytest.raises(ValueError):
+            put_asks(project=project, round=one, rows=breaks(), now=NOON)
+    put_asks(project=project, round=round_, rows=rows(project, 2, 3), now=minutes(1))
+    assert Queue.objects.filter(round=round_).count() == 1
+    assert Ask.objects.filter(queue__round=round_).count() == 2
+    assert Queue.objects.filter(round=other).count() == 1  # perhaps it is being written
+
+
 def test_an_unknown_task_is_an_error_that_names_the_known_ones(project):
     sentence = project.sentences.first()
     with pytest.raises(InvalidInput, match="entities, links, topic"):
