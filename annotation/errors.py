@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from mtl_engine.errors import Problem
+from mtl_engine.errors import LONGEST_NAME, Problem
+
+MOST_TOLD = 100  # wrong values of a list, and unknown names, that one answer tells of
 
 __all__ = [
     "Conflict",
@@ -54,7 +56,7 @@ def describe(problem: Problem) -> str:
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     """Return the message for a name that does not exist, with the names that do."""
-    names = sorted(known)
-    near = get_close_matches(str(name), names, n=1)
+    names, name = sorted(known), str(name)[:LONGEST_NAME]
+    near = get_close_matches(name, names, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
     return f"No {what} '{name}'.{hint} Known: {', '.join(names) or 'none'}."

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+LONGEST_NAME = 200  # characters of an unknown name that are looked at and shown
+
 
 class EngineError(ValueError):
     """A request that the engine refuses; the message says what to change."""
@@ -13,8 +15,8 @@ class UnknownName(EngineError):
     """A name that is not registered, with the names that are."""
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
-        names = sorted(known)
-        near = get_close_matches(str(name), names, n=1)
+        names, name = sorted(known), str(name)[:LONGEST_NAME]
+        near = get_close_matches(name, names, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         super().__init__(f"No {what} '{name}'.{hint} Known: {', '.join(names)}.")
 

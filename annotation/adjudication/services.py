@@ -19,7 +19,7 @@ from annotation.accounts.log import record
 from annotation.adjudication.people import vote_weights
 from annotation.adjudication.selectors import disputes, gold_values
 from annotation.bridge import tasks_by_name
-from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
+from annotation.errors import MOST_TOLD, Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence
 from annotation.notifications.outbox import FLAG_ANSWERED, notify
 from annotation.projects.documents import words_of
@@ -45,7 +45,7 @@ def decide(
     Relations are checked against the spans decided with them, or else against the spans' gold.
     """
     tasks = tasks_by_name(project.pk)
-    unknown = [name for name in answers if name not in tasks]
+    unknown = [name for name in answers if name not in tasks][:MOST_TOLD]
     if unknown:
         raise InvalidInput([Problem(name, unknown_name("task", name, tasks)) for name in unknown])
     checked = checked_answers(

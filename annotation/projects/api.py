@@ -51,6 +51,7 @@ from annotation.web.serializers import (
     PAGE,
     READS,
     FlagField,
+    ListField,
     Message,
     NameField,
     NumberField,
@@ -149,7 +150,7 @@ class TaskChanges(Message):
 class NewLabelsBody(Message):
     """Labels that are to be added."""
 
-    names = serializers.ListField(child=TextField(max_length=120, allow_blank=False), min_length=1)
+    names = ListField(child=TextField(max_length=120, allow_blank=False), min_length=1)
 
 
 class NewLabels(Message):

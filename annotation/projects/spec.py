@@ -17,7 +17,9 @@ from rest_framework import serializers
 from annotation.errors import InvalidInput, Problem, unknown_name
 from annotation.models.project import project_settings
 from annotation.web.serializers import (
+    MOST_VALUES,
     FlagField,
+    ListField,
     Message,
     NameField,
     NumberField,
@@ -28,6 +30,7 @@ from annotation.web.settings_fields import message_field
 from mtl_engine.kinds import KINDS, TaskSpec, documentary
 from mtl_engine.kinds.kind import DEFAULT_WINDOW
 
+MOST_TASKS = 200  # of a project that is made at once
 N_COLOURS = 72  # 12 hues x 6 patterns
 TEMPLATES = Path(__file__).parent / "templates"
 PAGE_KEYS = frozenset("axhfgAXR")  # what the annotate page needs for itself
@@ -101,7 +104,7 @@ class LabelBody(Message):
         },
     }
 )
-class LabelsField(serializers.ListField):
+class LabelsField(ListField):
     """Labels, each written as its name or as a table."""
 
     def __init__(self, **options: Any) -> None:
@@ -129,6 +132,9 @@ class PairsField(serializers.Field[Any, Any, Any, Any]):
         """Return the pairs."""
         if not isinstance(data, dict):
             raise serializers.ValidationError(f"{data!r} is not a table of relations.")
+        n = sum(len(rows) for rows in data.values() if isinstance(rows, list))
+        if n > MOST_VALUES:
+            raise serializers.ValidationError(f"{n} values are too many; at most {MOST_VALUES}.")
         if not all(isinstance(rows, list) and all(map(_is_pair, rows)) for rows in data.values()):
             message = "Each relation has a list of [from label, to label]."
             raise serializers.ValidationError(message)
@@ -193,7 +199,9 @@ class ProjectSettings(Message):
 class NewProjectBody(ProjectSettings):
     """A project that is to be made."""
 
-    tasks = NewTaskBody(many=True, allow_empty=True, default=list)
+    tasks = NewTaskBody(  # type: ignore[call-arg]
+        many=True, allow_empty=True, default=list, max_length=MOST_TASKS
+    )
 
 
 def read_toml(text: str) -> ProjectSpec:
@@ -214,7 +222,7 @@ def read_spec(raw: Any) -> ProjectSpec:
     except InvalidInput as error:
         problems = error.problems
     rows = raw.get("tasks") if isinstance(raw, dict) else None
-    tasks = read_tasks(rows if isinstance(rows, list) else [], problems)
+    tasks = read_tasks(rows[:MOST_TASKS] if isinstance(rows, list) else [], problems)
     if not rows and isinstance(raw, dict):
         message = "A project needs at least one task: add a [[tasks]] table."
         problems.append(Problem("tasks", message))

@@ -22,6 +22,7 @@ from annotation.web.serializers import (
     CHANGES,
     PAGE,
     READS,
+    ListField,
     Message,
     NameField,
     TextField,
@@ -52,13 +53,15 @@ class WebhookBody(Message):
     """Which address is told what."""
 
     url = TextField(max_length=500, help_text="On a host that the server's admin lists.")
-    events = s.ListField(child=NameField(NAMES), allow_empty=False)
+    events = ListField(child=NameField(NAMES), max_length=len(NAMES), allow_empty=False)
 
 
 class ChangeWebhookBody(Message):
     """What to change about a webhook."""
 
-    events = s.ListField(child=NameField(NAMES), allow_empty=False, required=False)
+    events = ListField(
+        child=NameField(NAMES), max_length=len(NAMES), allow_empty=False, required=False
+    )
     is_active = s.BooleanField(required=False)
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from annotation.bridge import tasks_by_name
-from annotation.errors import InvalidInput, Problem, Refused, unknown_name
+from annotation.errors import MOST_TOLD, InvalidInput, Problem, Refused, unknown_name
 from annotation.models import (
     Annotation,
     AnnotationVersion,
@@ -186,8 +187,7 @@ def checked_answers(
     """
     problems = [
         Problem(name, unknown_name("task wanted here", name, wanted))
-        for name in answers
-        if name not in wanted
+        for name in islice((name for name in answers if name not in wanted), MOST_TOLD)
     ]
     for name in wanted:
         if name not in answers:

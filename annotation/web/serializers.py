@@ -18,6 +18,7 @@ said at once, each problem with its path.
 import math
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any, TypeVar
 
 from drf_spectacular.openapi import AutoSchema
@@ -30,9 +31,10 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
-from annotation.errors import InvalidInput, Problem, unknown_name
+from annotation.errors import MOST_TOLD, InvalidInput, Problem, unknown_name
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+MOST_VALUES = 10_000  # of a list in a body that does not say how long it may be
 SPACES_AND_DIRECTIONS = "\u200c\u200d\u200e\u200f\u00a0\u3000"  # shown, though "not printable"
 
 
@@ -67,9 +69,8 @@ class Message(serializers.Serializer[Any]):
                 {"": [f"{data!r} is not a table of keys and values."]}
             )
         known = self._inputs
-        problems: dict[str, Any] = {
-            str(key): [unknown_name("key", key, known)] for key in data if key not in known
-        }
+        unknown = islice((key for key in data if key not in known), MOST_TOLD)
+        problems: dict[str, Any] = {str(key): [unknown_name("key", key, known)] for key in unknown}
         content = {}
         for name, (field, validate) in known.items():
             try:
@@ -222,18 +223,25 @@ class NameField(Strict, serializers.ChoiceField):
 
 
 class TableField(Strict, serializers.DictField):
-    """A table of names and values of one form."""
+    """A table of names and values of one form, of bounded size."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the table with every value read."""
         if not isinstance(data, dict):
             raise serializers.ValidationError(f"{data!r} is not a table of keys and values.")
+        if len(data) > MOST_VALUES:
+            raise serializers.ValidationError(
+                f"{len(data)} values are too many; at most {MOST_VALUES}."
+            )
         value: dict[str, Any] = super().to_internal_value(data)
         return value
 
 
 class ListField(Strict, serializers.ListField):
-    """A list of values of one form."""
+    """A list of values of one form, of bounded length."""
+
+    def __init__(self, *, max_length: int = MOST_VALUES, **options: Any) -> None:
+        super().__init__(max_length=max_length, **options)
 
     def to_internal_value(self, data: Any) -> list[Any]:
         """Return the list with every value read."""
@@ -245,6 +253,21 @@ class ListField(Strict, serializers.ListField):
             )
         value: list[Any] = super().to_internal_value(data)
         return value
+
+    def run_child_validation(self, data: list[Any]) -> list[Any]:
+        """Return what the values read; tell the first that are wrong."""
+        found: list[Any] = []
+        wrong: dict[str, Any] = {}
+        for index, value in enumerate(data):
+            try:
+                found.append(self.child.run_validation(value))
+            except serializers.ValidationError as error:
+                wrong[str(index)] = error.detail
+                if len(wrong) == MOST_TOLD:
+                    break
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return found
 
 
 ANSWER_SCHEMA: dict[str, Any] = {

@@ -8,9 +8,11 @@ from rest_framework import serializers
 
 from annotation.web.serializers import (
     FlagField,
+    ListField,
     Message,
     NameField,
     NumberField,
+    TableField,
     TextField,
     WholeNumberField,
 )
@@ -45,9 +47,9 @@ def message_field(about: SettingField) -> Any:
     if about.form == "float":
         return NumberField(**bounds, **options)
     if about.form == "weights":
-        return serializers.DictField(child=NumberField(min_value=0), **options)
+        return TableField(child=NumberField(min_value=0), **options)
     if about.form == "texts":
-        return serializers.ListField(child=TextField(max_length=200), **options)
+        return ListField(child=TextField(max_length=200), **options)
     options["validators"] = [_checked_by(about.problem, serializers.ValidationError)]
     return TextField(max_length=about.longest, allow_blank=not about.is_filled, **options)
 

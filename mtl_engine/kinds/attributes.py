@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
-from mtl_engine.kinds.checks import covered_text, is_row, label_problems
+from mtl_engine.kinds.checks import MOST_PROBLEMS, covered_text, is_row, label_problems
 from mtl_engine.kinds.kind import KINDS, LEVELS, Answer, Item, ParentSpans, TaskSpec
 from mtl_engine.kinds.rows import RowsKind
 from mtl_engine.metrics.counts import compare, paired, total
@@ -53,7 +53,10 @@ class AttributesKind(RowsKind):
         places = _places(parent_spans)
         problems: list[Problem] = []
         seen: dict[tuple[int, int, str], str] = {}
+        rows = set()
         for i, row in enumerate(answer):
+            if len(problems) >= MOST_PROBLEMS:
+                break
             if not is_row(row, ROW):
                 problems.append(Problem(f"{i}", f"{row!r} is not [start, end, label]."))
                 continue
@@ -67,8 +70,9 @@ class AttributesKind(RowsKind):
             if other != label:
                 message = f"'{text}' is both {other} and {label}; it can be one of them."
                 problems.append(Problem(f"{i}", message))
-            elif row in answer[:i]:
+            elif tuple(row) in rows:
                 problems.append(Problem(f"{i}", f"{label} on '{text}' is there twice."))
+            rows.add(tuple(row))
         return problems
 
     def replace_labels(self, answer: Answer, mapping: Mapping[str, str]) -> Answer:

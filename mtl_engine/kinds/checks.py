@@ -6,6 +6,9 @@ from typing import Any
 from mtl_engine.errors import Problem
 from mtl_engine.kinds.kind import TaskSpec
 
+MOST_PROBLEMS = 100  # of one answer that are told: an answer may have as many as fit into a request
+MOST_KNOWN = 30  # labels that a message names
+
 
 def are_labels(labels: Collection[Any], task: TaskSpec) -> bool:
     """Return whether all are labels that the task knows, or may learn."""
@@ -21,8 +24,13 @@ def label_problems(task: TaskSpec, label: Any, path: str, text: str) -> list[Pro
         return [Problem(path, f"{label!r} on '{text}' is not a label.")]
     if task.is_open or label in task.label_set:
         return []
-    known = ", ".join(sorted(task.labels))
-    return [Problem(path, f"No label '{label}' (on '{text}'). Known: {known}.")]
+    return [Problem(path, f"No label '{label}' (on '{text}'). Known: {known_labels(task)}.")]
+
+
+def known_labels(task: TaskSpec) -> str:
+    """Return the names of a task's labels, of very many the first."""
+    names = sorted(task.labels)
+    return ", ".join([*names[:MOST_KNOWN], *(["…"] if len(names) > MOST_KNOWN else [])])
 
 
 def is_row(row: Any, types: list[type]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from mtl_engine.errors import EngineError, Problem
-from mtl_engine.kinds.checks import size_of
+from mtl_engine.kinds.checks import known_labels, size_of
 from mtl_engine.kinds.kind import (
     KINDS,
     Answer,
@@ -173,7 +173,7 @@ def _unknown(task: TaskSpec, value: str) -> str:
     if task.is_open:
         return ""
     new = [part for part in split_features(value) if part not in task.label_set]
-    return f"no feature '{new[0]}'. Known: {', '.join(sorted(task.labels))}" if new else ""
+    return f"no feature '{new[0]}'. Known: {known_labels(task)}" if new else ""
 
 
 def _features(answer: Answer) -> list[Item]:

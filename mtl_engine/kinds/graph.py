@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
-from mtl_engine.kinds.checks import is_row, label_problems
+from mtl_engine.kinds.checks import MOST_PROBLEMS, is_row, label_problems
 from mtl_engine.kinds.kind import KINDS, Answer, Item, ParentSpans, Recut, TaskSpec
 from mtl_engine.kinds.multiclasses import masi_distance
 from mtl_engine.kinds.rows import RowsKind
@@ -57,6 +57,8 @@ class GraphKind(RowsKind):
         problems: list[Problem] = []
         seen = set()
         for i, arc in enumerate(answer):
+            if len(problems) >= MOST_PROBLEMS:
+                break
             if not is_row(arc, ARC):
                 message = f"{arc!r} is not [dependent, head, label], all of them texts."
                 problems.append(Problem(f"{i}", message))

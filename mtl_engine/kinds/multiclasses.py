@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import EngineError, Problem
-from mtl_engine.kinds.checks import are_labels, covered_text, label_problems
+from mtl_engine.kinds.checks import MOST_PROBLEMS, are_labels, covered_text, label_problems
 from mtl_engine.kinds.classes import TOKENS_PER_CLASS
 from mtl_engine.kinds.kind import (
     KINDS,
@@ -55,12 +55,19 @@ class MultiClassesKind(Kind):
         if is_plain and not any(JOINT in label for label in answer):
             return []
         text = covered_text(tokens, 0, 8)
-        problems = [p for i, x in enumerate(answer) for p in label_problems(task, x, f"{i}", text)]
+        problems: list[Problem] = []
+        seen: set[str] = set()
         for i, label in enumerate(answer):
-            if label in answer[:i]:
+            if len(problems) >= MOST_PROBLEMS:
+                break
+            problems += label_problems(task, label, f"{i}", text)
+            if not isinstance(label, str):
+                continue
+            if label in seen:
                 problems.append(Problem(f"{i}", f"{label!r} is there twice."))
-            elif isinstance(label, str) and JOINT in label:
+            elif JOINT in label:
                 problems.append(Problem(f"{i}", f"{label!r} has a '{JOINT}', which joins labels."))
+            seen.add(label)
         return problems
 
     def blank(self, n_tokens: int) -> Answer:

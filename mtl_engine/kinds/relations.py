@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mtl_engine.documents import DocumentWords
 from mtl_engine.errors import Problem
-from mtl_engine.kinds.checks import covered_text, is_row, label_problems
+from mtl_engine.kinds.checks import MOST_PROBLEMS, covered_text, is_row, label_problems
 from mtl_engine.kinds.kind import (
     KINDS,
     Answer,
@@ -64,6 +64,8 @@ class RelationsKind(RowsKind):
         problems: list[Problem] = []
         seen = set()
         for i, relation in enumerate(answer):
+            if len(problems) >= MOST_PROBLEMS:
+                break
             if not is_row(relation, RELATION):
                 message = f"{relation!r} is not [s1, e1, s2, e2, label]."
                 problems.append(Problem(f"{i}", message))

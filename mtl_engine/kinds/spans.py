@@ -6,7 +6,7 @@ from operator import le, lt
 from typing import TYPE_CHECKING, Any
 
 from mtl_engine.errors import Problem
-from mtl_engine.kinds.checks import are_labels, covered_text, is_row, label_problems
+from mtl_engine.kinds.checks import MOST_PROBLEMS, are_labels, covered_text, is_row, label_problems
 from mtl_engine.kinds.kind import KINDS, Answer, ParentSpans, TaskSpec
 from mtl_engine.kinds.rows import RowsKind
 from mtl_engine.metrics.chunks import write_tags
@@ -54,6 +54,8 @@ class SpansKind(RowsKind):
         problems: list[Problem] = []
         good: list[tuple[Sequence[Any], int]] = []
         for i, span in enumerate(answer):
+            if len(problems) >= MOST_PROBLEMS:
+                return problems
             if not _is_span(span):
                 problems.append(Problem(f"{i}", f"{span!r} is not [start, end, label]."))
                 continue
@@ -61,7 +63,8 @@ class SpansKind(RowsKind):
             if message:
                 problems.append(Problem(f"{i}", message))
                 continue
-            problems += label_problems(task, span[-1], f"{i}", span_text(tokens, span))
+            if not are_labels([span[-1]], task):
+                problems += label_problems(task, span[-1], f"{i}", span_text(tokens, span))
             good.append((span, i))
         return problems + _overlap_problems(task, good, tokens)
 
@@ -200,21 +203,26 @@ def _are_plainly_right(task: TaskSpec, answer: Sequence[Any], m: int) -> bool:
 def _overlap_problems(
     task: TaskSpec, spans: list[tuple[Sequence[Any], int]], tokens: Sequence[str]
 ) -> list[Problem]:
-    problems = []
+    problems: list[Problem] = []
     seen: set[tuple[Any, ...]] = set()
     taken: dict[int, Sequence[Any]] = {}  # word -> the span that has it
     for span, i in sorted(spans, key=lambda pair: (*_order(pair[0]), pair[1])):
-        label, text = span[-1], span_text(tokens, span)
-        other = next((taken[word] for word in words_of(span) if word in taken), None)
+        if len(problems) >= MOST_PROBLEMS:
+            break
+        label = span[-1]
+        words = () if task.is_nested else words_of(span)
+        other = next((taken[word] for word in words if word in taken), None)
         if tuple(span) in seen:
-            problems.append(Problem(f"{i}", f"{label} on '{text}' is there twice."))
-        elif other is not None and not task.is_nested:
+            message = f"{label} on '{span_text(tokens, span)}' is there twice."
+            problems.append(Problem(f"{i}", message))
+        elif other is not None:
+            text = span_text(tokens, span)
             message = (
                 f"{label} on '{text}' overlaps {other[-1]} on '{span_text(tokens, other)}'; "
                 "this task does not allow overlapping spans."
             )
             problems.append(Problem(f"{i}", message))
         seen.add(tuple(span))
-        for word in words_of(span):
+        for word in words:
             taken.setdefault(word, span)
     return problems

@@ -340,3 +340,29 @@ def test_a_base_class_asks_for_all_that_a_kind_must_say():
 def _bounds(name):
     task = SAMPLES[name].task
     return {"low": task.low, "high": task.high}
+
+
+def _rows(n, is_right):
+    """Return very many rows of each kind that lists them; wrong ones have a label too many."""
+    label = "label {}" if is_right else "none"
+    spans = [[0, 9, label.format(i)] for i in range(n)]
+    return {
+        "spans": spans,
+        "attributes": spans,
+        "graph": [["1", "0", label.format(i)] for i in range(n)],
+        "multiclasses": [label.format(i) for i in range(n)],
+        "relations": [[0, 9, 1, 9, label.format(i)] for i in range(n)],
+    }
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("is_right", [True, False])
+@pytest.mark.parametrize("name", _rows(0, True))
+def test_an_answer_as_long_as_a_request_may_be_is_checked_at_once(name, is_right):
+    names = tuple(f"name {i}" for i in range(2_000))
+    parent = "p" if KINDS[name].parent_kind else None
+    task = TaskSpec("t", name, names, parent=parent, is_open=is_right, is_nested=True)
+    answer = _rows(40_000, is_right)[name]
+    problems = task.check(answer, ["w"] * 9, [[0, 9, "x"], [1, 9, "x"]])
+    assert (problems == []) is is_right
+    assert sum(len(problem.message) for problem in problems) < 200_000

@@ -17,6 +17,7 @@ from annotation.accounts.access import get_project
 from annotation.models import Project, Role
 from annotation.web.serializers import (
     CHANGES,
+    ListField,
     Message,
     NumberField,
     TextField,
@@ -35,7 +36,7 @@ class QuoteBody(Message):
     )
     deadline = TextField(max_length=10, required=False, help_text="A day, as 2027-04-11.")
     weekly_hours = NumberField(min_value=0, required=False, help_text="Of all people together.")
-    what_ifs = s.ListField(
+    what_ifs = ListField(
         child=TextField(max_length=300), required=False, help_text="By name, counted together."
     )
 

@@ -33,6 +33,42 @@ def test_bodies_are_bounded_before_they_are_read(client, project, ada, settings)
     assert send(client, door, 9 * 1024 * 1024).status_code != 413
 
 
+MANY = 30_000
+LONG = "x" * 4_000_000
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("tokens/", {f"key {i}": 1 for i in range(MANY)}),
+        ("tokens/", {"name": "t", "scope": LONG}),
+        ("projects/", {"name": "p", "tasks": [{}] * MANY}),
+        (
+            "projects/",
+            {"name": "p", "tasks": [{"name": "t", "kind": "tags", "labels": [1] * MANY}]},
+        ),
+        ("projects/{}/tasks/{}/labels/", {"names": [1] * MANY}),
+        ("projects/{}/webhooks/", {"url": "https://a.example/", "events": ["x"] * MANY}),
+        ("projects/{}/rounds/", {"weights": {f"task {i}": -1 for i in range(MANY)}}),
+        ("projects/{}/suggestions/", {"source": "s", "suggestions": [{"a": 1}] * 5_000}),
+        ("projects/{}/adjudication/{}/", {"answers": {f"task {i}": 1 for i in range(MANY)}}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_body_with_very_many_faults_is_refused_at_once_and_in_few_words(
+    client, harbour, ada, path, body
+):
+    ids = [harbour.pk]
+    ids.append(harbour.sentences.first().pk if "adj" in path else harbour.tasks.first().pk)
+    client.force_login(ada)
+    method = client.put if "suggestions" in path else client.post
+    answer = method(f"/api/{path.format(*ids)}", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert len(answer.content) < 100_000
+
+
 def test_a_person_who_asks_too_often_is_told_to_wait_and_others_are_not(settings):
     settings.RATE_LIMIT = 2
     limits = RateLimits(lambda request: "answered")
