@@ -1,12 +1,15 @@
 """Kills the web server under load and proves that nothing was lost, doubled or left over.
 
-    python -m benchmarks.chaos [--kills 20] [--database sqlite|postgres|both] [--beside]
+    python -m benchmarks.chaos [--kills 20] [--minutes M] [--database sqlite|postgres|both]
+                               [--beside]
 
 Eight clients drain a queue that wants two answers per sentence while workers, or master and
 workers, are killed with SIGKILL and started again. Clients repeat what was not answered, and
-sometimes what was. With --beside, imports, rounds, decisions, label changes and backups go on in a
-second project, and their worker is killed too. Exits with status 1 and the list of broken promises
-if there are any; a run of 20 kills or more on both databases writes benchmarks/results/chaos.md.
+sometimes what was. Kills come at even points of the way to the last answer, or of the minutes.
+With --beside, imports, decisions, label changes and backups go on in a second project, small rounds
+one after the other in a third, and the workers of both are killed too. Exits with status 1 and the
+list of broken promises if there are any; a run of 20 kills or more on both databases without
+--beside writes benchmarks/results/chaos.md.
 """
 
 import argparse
@@ -18,12 +21,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.chaos_beside import Beside, left_over
+from benchmarks.chaos_rounds import Rounds
 from benchmarks.chaos_table import Outcome, table
 from benchmarks.databases import postgres_database
 from benchmarks.history import History, Sent, Served, Stored, violations
@@ -51,7 +56,9 @@ class Chaos:
     n_acknowledged: int = 0
     stored: Stored = field(default_factory=lambda: Stored((), ()))
     has_beside: bool = False
+    minutes: float = 0.0  # that the way takes; 0: as fast as the clients are
     beside: Beside | None = None
+    rounds: Rounds | None = None
 
     def run(self) -> list[str]:
         """Drain the queue under fire; return the broken promises."""
@@ -60,8 +67,11 @@ class Chaos:
         )
         self.server.start()
         if self.has_beside:
-            self.beside = Beside(self.server, self.seed)
+            self.beside = Beside(self.server, self.seed, lane="files", pause=(1, 4))
             self.beside.start(made)
+            self.rounds = Rounds(self.server, self.seed)
+            self.rounds.start(made)
+        self.started = time.monotonic()
         try:
             clients = [
                 threading.Thread(target=self._work, args=(made["project"], i, token))
@@ -73,12 +83,13 @@ class Chaos:
             for client in clients:
                 client.join()
         finally:
-            if self.beside:
-                self.beside.stop()
+            for running in (self.beside, self.rounds):
+                if running:
+                    running.stop()
             self.server.kill_all()
         broken = []
-        if self.beside:
-            broken = [*self.beside.errors, *left_over(self.server)]
+        if self.beside and self.rounds:
+            broken = [*self.beside.errors, *self.rounds.errors, *left_over(self.server)]
         project = str(made["project"])
         rows = json.loads(self.server.run("benchmarks.queue_contents", project))
         self.stored = Stored.from_rows(rows)
@@ -107,19 +118,32 @@ class Chaos:
                     receipts += (receipt["submission"],)
                 self.history.sent.append(Sent(person, ask["id"], key, topic, receipts))
                 self.n_acknowledged += 1
-                time.sleep(rng.uniform(0, 0.02))
+                time.sleep(rng.uniform(0, 2 * self._pause))
         except (ApiError, OSError) as error:
             self.history.errors.append(f"{person}: {error!r}")
         finally:
             client.close()
 
+    @property
+    def _pause(self) -> float:
+        """Return the seconds that a client waits after an answer, on average."""
+        left = 60 * self.minutes - (time.monotonic() - self.started)
+        n_left = self.n_sentences * self.overlap - self.n_acknowledged
+        return max(0.01, left * self.n_clients / max(1, n_left))
+
+    @property
+    def _way(self) -> float:
+        """Return the share of the way that is behind."""
+        if self.minutes:
+            return (time.monotonic() - self.started) / (60 * self.minutes)
+        return self.n_acknowledged / (self.n_sentences * self.overlap)
+
     def _kill_while(self, clients: Sequence[threading.Thread]) -> None:
         """Kill at even points of the way to the last answer, each at a random moment."""
         rng = random.Random(self.seed)
-        total = self.n_sentences * self.overlap
         for i in range(self.n_kills):
-            due = total * (i + 0.5) / (self.n_kills + 1)
-            while self.n_acknowledged < due and any(client.is_alive() for client in clients):
+            due = (i + 0.5) / (self.n_kills + 1)
+            while self._way < due and any(client.is_alive() for client in clients):
                 time.sleep(0.002)
             time.sleep(rng.uniform(0, 0.05))
             what = "all" if rng.random() < 0.4 else "worker"
@@ -140,7 +164,13 @@ class Chaos:
 
 
 def run_on(
-    database: str, *, n_sentences: int, n_kills: int, seed: int, has_beside: bool = False
+    database: str,
+    *,
+    n_sentences: int,
+    n_kills: int,
+    seed: int,
+    minutes: float = 0.0,
+    has_beside: bool = False,
 ) -> Outcome:
     """Return how one run on a fresh database went."""
     with tempfile.TemporaryDirectory() as home, postgres_database(database == "postgres") as url:
@@ -149,14 +179,21 @@ def run_on(
             n_sentences=n_sentences,
             n_kills=n_kills,
             seed=seed,
+            minutes=minutes,
             has_beside=has_beside,
         )
         start = time.monotonic()
         broken = chaos.run()
         seconds = time.monotonic() - start
-        if chaos.beside:
-            print(f"beside on {database}: {dict(chaos.beside.done)}", flush=True)
-            print(f"workers killed while a round was: {dict(chaos.beside.killed)}", flush=True)
+        if chaos.beside and chaos.rounds:
+            print(f"kills on {database}: {dict(Counter(chaos.kills))}", flush=True)
+            print(f"beside: {dict(chaos.beside.done)}", flush=True)
+            print(
+                f"refused: {dict(chaos.beside.refused)}, {dict(chaos.rounds.refused)}", flush=True
+            )
+            print(f"rounds ended: {dict(chaos.rounds.ended)}", flush=True)
+            print(f"their workers died while: {dict(chaos.rounds.deaths)}", flush=True)
+            chaos.kills += ["rounds"] * chaos.rounds.deaths.total()
     return Outcome(database, chaos.kills, chaos.history, chaos.stored, broken, seconds)
 
 
@@ -167,6 +204,7 @@ def main() -> int:
     parser.add_argument("--sentences", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    parser.add_argument("--minutes", type=float, default=0.0, help="that clients take; 0: any")
     parser.add_argument("--beside", action="store_true", help="imports, rounds, backups as well")
     options = parser.parse_args()
     is_both = options.database == "both"
@@ -177,6 +215,7 @@ def main() -> int:
             n_sentences=options.sentences,
             n_kills=options.kills,
             seed=options.seed,
+            minutes=options.minutes,
             has_beside=options.beside,
         )
         print(outcome.row, flush=True)
@@ -184,7 +223,7 @@ def main() -> int:
         outcomes.append(outcome)
     text = table(outcomes, clients=Chaos.n_clients, overlap=Chaos.overlap)
     print(text)
-    if is_both and options.kills >= 20:
+    if is_both and options.kills >= 20 and not options.beside:
         RESULTS.write_text(text)
     return 1 if any(outcome.broken for outcome in outcomes) else 0
 

@@ -9,12 +9,10 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
@@ -22,15 +20,16 @@ from typing import Any
 
 import django
 
+from benchmarks.chaos_rounds import kill_group, start_worker
 from benchmarks.web_server import ROOT, WebServer
 from tandem_client import ApiError, Client
 
-ROUND = {
+ROUND: Any = {
     "encoder": "tiny", "epochs": 1, "test_size": 4, "unit": "sentences", "amount": 6,
     "has_control": False, "pool_sample": 100,
 }  # fmt: skip
-STAGES = ("queued", "training", "scoring", "selecting")  # of a round that is not over
 REFUSALS = (400, 409, 429)  # a round that runs already, a label that is there
+MOST_REPLAYED = 10  # rounds that were resumed, computed again after a run
 MOST_BIG = 4  # corpora that a worker imported, before the oldest one goes
 
 
@@ -43,7 +42,7 @@ class Beside:
     done: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)  # by what was asked and the reason
     errors: list[str] = field(default_factory=list)
-    killed: Counter[str] = field(default_factory=Counter)  # workers, by what the round was doing
+    lane: str = ""  # of its workers; where others train, it launches no rounds
     n_workers: int = 1
     pause: tuple[float, float] = (0.1, 0.4)  # seconds between two things the owner does
     log: Path | None = None  # where workers write
@@ -52,7 +51,6 @@ class Beside:
     def start(self, made: dict[str, Any]) -> None:
         """Begin to work; ``made`` has the second project and its owner's token."""
         self.stopped = threading.Event()
-        self.project, self.token = made["beside"], made["owner"]
         for _ in range(self.n_workers):
             self.start_worker()
         self.threads = [
@@ -64,29 +62,14 @@ class Beside:
 
     def start_worker(self) -> None:
         """Start a worker."""
-        said: Any = self.log.open("ab") if self.log else subprocess.DEVNULL
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "manage", "worker"],
-            cwd=ROOT, env=self.server.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=said,
-        )  # fmt: skip
-        self.workers.append(worker)
+        options = [f"--lane={self.lane}"] if self.lane else []
+        log = self.log.open("ab") if self.log else None
+        self.workers.append(start_worker(self.server, *options, log=log))
 
     def kill_worker(self) -> None:
         """Kill the oldest worker as a power cut would, and start another one."""
-        self.killed[self._stage_of_round()] += 1
-        self._kill(self.workers.pop(0))
+        kill_group(self.workers.pop(0))
         self.start_worker()
-
-    def _stage_of_round(self) -> str:
-        client = Client(f"http://127.0.0.1:{self.server.port}", self.token, timeout=2, patience=2)
-        try:
-            states = [str(one["state"]) for one in client.rounds(self.project)]
-        except (ApiError, OSError, HTTPException):
-            return "unknown"
-        finally:
-            client.close()
-        return next((state for state in states if state in STAGES), "no round")
 
     def stop(self) -> None:
         """End the work."""
@@ -94,19 +77,14 @@ class Beside:
         for thread in self.threads:
             thread.join()
         for worker in self.workers:
-            self._kill(worker)
-
-    @staticmethod
-    def _kill(worker: "subprocess.Popen[bytes]") -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
+            kill_group(worker)
 
     def _own(self, project: int, token: str) -> None:
         rng = random.Random(self.seed)
         client = Client(f"http://127.0.0.1:{self.server.port}", token, timeout=20, patience=120)
-        acts = [self._import, self._import_by_worker, self._round, self._decide, self._label]
-        acts.append(self._remove)
+        acts = [self._import, self._import_by_worker, self._decide, self._label, self._remove]
+        if not self.lane:
+            acts.append(self._round)
         n = 0
         while not self.stopped.is_set():
             act = rng.choice(acts)
@@ -192,7 +170,8 @@ def main() -> None:
     """Print what is stuck or half done in the database of the environment."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    from annotation.models import Corpus, Job, Round
+    from annotation.models import Ask, Corpus, Job, Round
+    from annotation.rounds.stages import replay_round
     from config.home import home
 
     broken = [f"job {j.pk} ({j.kind}) is {j.state}" for j in Job.objects.all() if j.state in OPEN]
@@ -210,6 +189,16 @@ def main() -> None:
         for folder in Path(home().rounds).glob("[!.]*")
         if folder.name not in known
     ]
+    theirs = Round.objects.filter(project__name="Rounds")  # whose sentences nobody deletes
+    for opened in theirs.filter(state__in=(Round.State.LABELLING, Round.State.DONE)):
+        asked = Ask.objects.filter(queue__round=opened).values_list("sentence", flat=True)
+        wanted = [ask["sentence"] for ask in opened.manifest.get("asks", [])]
+        if sorted(asked) != sorted(wanted) or len(set(asked)) != len(wanted) or not wanted:
+            broken.append(f"round {opened.number} asks {len(asked)}, its manifest {len(wanted)}")
+    resumed = theirs.filter(n_resumed__gt=0, state=Round.State.DONE).order_by("-number")
+    for again in resumed[:MOST_REPLAYED]:
+        if not (replay := replay_round(again)).is_same:
+            broken.append(f"round {again.number} was resumed and differs: {replay.difference}")
     print(json.dumps(broken))
 
 

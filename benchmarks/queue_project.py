@@ -11,7 +11,6 @@ from typing import Any
 import django
 
 WORDS = "the ferry from Harbour Town to Long Island leaves at seven on Monday morning".split()
-TEXT = " ".join(WORDS)
 
 
 def main() -> None:
@@ -36,6 +35,7 @@ def make_project(
     from django.utils import timezone
 
     from annotation.accounts.services import create_token
+    from annotation.adjudication.services import decide
     from annotation.models import Membership, Role
     from annotation.projects.services import create_project
     from annotation.queue.asks import ask_everything
@@ -57,8 +57,21 @@ def make_project(
         )
     beside = create_project(spec={**SPEC, "name": "Beside"}, owner=owner)
     beside.tasks.filter(name="Topic").update(is_open=True)
+    rounds = create_project(spec={**SPEC, "name": "Rounds"}, owner=owner)
+    add_sentences(rounds, 400, is_numbered=True)
+    for sentence in rounds.sentences.order_by("pk")[:60]:
+        topic = {"Topic": ["travel", "other"][sentence.pk % 2]}
+        decide(
+            project=rounds, sentence=sentence, answers=topic, decided_by=owner, now=timezone.now()
+        )
     manager = create_token(user=owner, name="beside", scope="manage", now=timezone.now()).secret
-    return {"project": project.pk, "tokens": tokens, "beside": beside.pk, "owner": manager}
+    return {
+        "project": project.pk,
+        "tokens": tokens,
+        "beside": beside.pk,
+        "rounds": rounds.pk,
+        "owner": manager,
+    }
 
 
 SPEC = {
@@ -81,27 +94,34 @@ ANSWERS = {
 }
 
 
-def add_sentences(project: Any, n: int) -> None:
-    """Give a project n sentences of fourteen words."""
+def add_sentences(project: Any, n: int, *, is_numbered: bool = False) -> None:
+    """Give a project n sentences of fourteen words; numbered ones differ in the last."""
     from django.db import transaction
 
     from annotation.archive.tables import insert_rows
     from annotation.models import Corpus, Sentence
 
     corpus = Corpus.objects.create(project=project, name="ferries", format="text", n_sentences=n)
-    offsets, at = [], 0
-    for word in WORDS:
-        offsets.append([at, at + len(word)])
-        at += len(word) + 1
-    columns = (TEXT, json.dumps(WORDS), json.dumps(offsets), len(WORDS), False, "{}")
     for start in range(0, n, 20_000):
         rows = range(start, min(start + 20_000, n))
         with transaction.atomic():
             insert_rows(
                 Sentence,
                 COLUMNS.split(),
-                [(project.pk, corpus.pk, i, "", "", *columns) for i in rows],
+                [
+                    (project.pk, corpus.pk, i, "", "", *_columns(i if is_numbered else None))
+                    for i in rows
+                ],
             )
+
+
+def _columns(number: int | None) -> tuple[object, ...]:
+    words = WORDS if number is None else [*WORDS[:-1], f"{WORDS[-1]}{number}"]
+    offsets, at = [], 0
+    for word in words:
+        offsets.append([at, at + len(word)])
+        at += len(word) + 1
+    return (" ".join(words), json.dumps(words), json.dumps(offsets), len(words), False, "{}")
 
 
 COLUMNS = "project_id corpus_id position key document text tokens offsets n_tokens is_test extra"
