@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from rest_framework import serializers
 
 from annotation.errors import Problem
+from annotation.projects.spec import PairsField
 from mtl_engine.kinds import KINDS
 
 HUES = tuple("blue orange green rose olive violet brick moss sky umber slate teal".split(" "))
@@ -65,6 +67,13 @@ class TaskForm(forms.Form):
     pairs = forms.JSONField(required=False, widget=forms.HiddenInput)
     guidelines = forms.CharField(required=False, widget=forms.HiddenInput)
 
+    def clean_pairs(self) -> dict[str, list[list[str]]]:
+        """Return the pairs of the template."""
+        try:
+            return PairsField().to_internal_value(self.cleaned_data["pairs"] or {})
+        except serializers.ValidationError as refusal:
+            raise forms.ValidationError(list(map(str, refusal.detail))) from refusal
+
 
 TaskFormSet = forms.formset_factory(TaskForm, extra=0, max_num=40)
 
@@ -81,7 +90,23 @@ def tasks_of(formset: "forms.BaseFormSet[TaskForm]") -> list[dict[str, Any]]:
     """Return the tasks of a valid form as a project's description has them."""
     filled = [form.cleaned_data for form in formset if form.cleaned_data]
     tasks = [(row["name"], row["kind"]) for row in filled]
-    return [task_of(row, tasks) for row in filled]
+    made = [task_of(row, tasks) for row in filled]
+    labels = {task["name"]: set(task["labels"]) for task in made}
+    return [_with_pairs_of(task, labels) for task in made]
+
+
+def _with_pairs_of(task: dict[str, Any], labels: Mapping[str, set[str]]) -> dict[str, Any]:
+    """Return a task without the pairs of its template, which no form shows, that fit no label."""
+    if not task.get("pairs"):
+        return task
+    first = labels.get(task["parent"], set())
+    second = labels.get(task["second_parent"] or task["parent"], set())
+    fitting = {
+        relation: [[a, b] for a, b in rows if a in first and b in second]
+        for relation, rows in task["pairs"].items()
+        if relation in labels[task["name"]]
+    }
+    return task | {"pairs": {relation: rows for relation, rows in fitting.items() if rows}}
 
 
 def show_problems(formset: "forms.BaseFormSet[TaskForm]", problems: list[Problem]) -> list[Problem]:
@@ -122,7 +147,7 @@ def task_of(row: Mapping[str, Any], tasks: list[tuple[str, str]]) -> dict[str, A
         task["parent"] = row["parent"] or (parents[0] if len(parents) == 1 else "")
     if kind.may_have_two_parents:
         task["second_parent"] = row["second_parent"]
-        task["pairs"] = row["pairs"] or {}
+        task["pairs"] = row["pairs"]
     return task
 
 

@@ -141,6 +141,34 @@ def test_a_key_with_another_meaning_is_refused_at_its_label(page, harbour, key, 
     assert task.labels.get(name="PER").key == "p"
 
 
+def test_a_template_with_other_labels_makes_a_project_with_the_pairs_that_still_fit(client, ada):
+    client.force_login(ada)
+    fresh = client.get(reverse("new-project"), {"template": "entities-relations"})
+    rows = fresh.context["formset"]
+    data = {"name": "Papers", "language": "en"}
+    data |= {field.html_name: field.value() for field in rows.management_form}
+    for row in rows:
+        data |= {field.html_name: field.value() or "" for field in row}
+    data["form-0-labels"] = "PER\nORG\nPLACE"
+    data["form-1-labels"] = "works_for\nowns\nlocated_in"
+    assert client.post(reverse("new-project"), data).status_code == 302
+    links = Project.objects.get(name="Papers").tasks.get(name="relations")
+    assert links.pairs == {"works_for": [["PER", "ORG"]]}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"), [("no JSON", "valid JSON"), ('{"owns": [1]}', "Each relation has a list")]
+)
+def test_what_is_wrong_with_a_hidden_field_is_said_at_its_task(client, ada, pairs, words):
+    client.force_login(ada)
+    data = {"name": "Papers", "language": "en", "form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 0}
+    data |= {"form-0-name": "topic", "form-0-kind": "classes", "form-0-labels": "calm\nangry"}
+    data["form-0-pairs"] = pairs
+    answer = client.post(reverse("new-project"), data)
+    assert answer.status_code == 400
+    assert words in answer.content.decode()
+
+
 def test_a_task_is_added_later_and_links_the_only_spans(page, harbour):
     data = {"name": "owns", "kind": "relations", "labels": "owns\nrents", "parent": ""}
     assert page("new-task", data=data).status_code == 302
