@@ -249,6 +249,7 @@ def find_host(url: str) -> Endpoint:
         if parts.scheme == "http" and not (network or is_address(host) or host == "localhost"):
             raise InvalidInput([Problem("url", f"'{host}' is called by https only.")])
         return Endpoint(url, network)
+    host = host if port is None else f"{host}:{port}"
     words = f"'{host}' is not among the hosts that this installation may call. An admin lists them "
     raise InvalidInput([Problem("url", f"{words}in TANDEM_WEBHOOK_HOSTS.")])
 

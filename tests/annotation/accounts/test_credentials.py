@@ -112,11 +112,16 @@ def test_tokens_are_made_and_withdrawn_on_the_account_page(client, ada, bob):
         "read",
         (timezone.now() + timedelta(days=30)).date(),
     )
+    row = client.get("/account/").content.decode().partition("backup script")[2]
+    assert "<td>read</td>" in row
+    create_token(user=ada, name="desk", scope="annotate", days=30, now=timezone.now())
+    row = client.get("/account/").content.decode().partition(">desk<")[2]
+    assert "<td>read and annotate</td>" in row
     client.force_login(bob)
     assert client.post(f"/account/tokens/{token.pk}/").status_code == 404
     client.force_login(ada)
     client.post(f"/account/tokens/{token.pk}/")
-    assert not ada.api_tokens.exists()
+    assert [left.name for left in ada.api_tokens.all()] == ["desk"]
 
 
 def test_guesses_of_the_old_password_are_throttled(client, bob):

@@ -175,6 +175,9 @@ def test_only_listed_hosts_are_called_and_names_may_not_lead_inside(settings, mo
     ):
         with pytest.raises(InvalidInput):
             find_host(url)
+    with pytest.raises(InvalidInput) as refusal:
+        find_host("https://other.example.org:9000/x")
+    assert "'other.example.org:9000' is not among" in str(refusal.value.problems[0].message)
     inside = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "192.168.1.1", "::1", "224.0.0.1"]
     inside += ["::ffff:10.0.0.7", "::127.0.0.1", "64:ff9b::a00:7", "2002:a00:7::", "fec0::1"]
     for one in inside:
