@@ -179,7 +179,7 @@ def _leaves(link: Any, n_tokens: int) -> bool:
     return is_row(link, RELATION) and not 0 <= min(link[:4]) < max(link[:4]) <= n_tokens
 
 
-def kind_of(name: str, value: Any) -> str:
+def kind_of(name: str, value: Any, labels_are: str = "tags") -> str:
     """The kind of answer that a value looks like; an empty list is spans."""
     if isinstance(value, str):
         return "classes"
@@ -187,7 +187,7 @@ def kind_of(name: str, value: Any) -> str:
         if not value:
             return "spans"
         if isinstance(value[0], str):
-            return "tags"
+            return labels_are
         if isinstance(value[0], list) and value[0] and set(map(type, value[0])) == {str}:
             return "graph"
         if isinstance(value[0], list) and len(value[0]) in _KIND_OF_WIDTH:

@@ -4,10 +4,11 @@
      "labels": {"ner": [[0, 1, "PER"]], "intent": "report"}, "parents": {"rel": "ner"}}
 
 Labels are answers by task name, in tokens (spans end before their end); a missing answer is a
-missing key. ``parents`` names the spans task of each task of relations or attributes, or the two
-that relations begin and end in. ``offsets`` are written only where they do not follow from text and
-tokens, ``kinds`` only where an answer does not tell its kind: a span in pieces, [start, end, start,
-end, label], looks like a relation. Keys of other names are kept and written back.
+missing key. Several classes are a list, or one word that joins them by #, as they are written.
+``parents`` names the spans task of each task of relations or attributes, or the two that relations
+begin and end in. ``offsets`` are written only where they do not follow from text and tokens,
+``kinds`` only where an answer does not tell its kind: a span in pieces, [start, end, start, end,
+label], looks like a relation. Keys of other names are kept and written back.
 
 Several annotators side by side are ``"annotations": {"alice": {...labels...}}`` beside the gold
 ``labels``; read without stating the annotator, their layers are called ``ner@alice``. Final
@@ -21,7 +22,6 @@ under any other key that the options name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeGuard
 
 from annotation.formats.format import Format
@@ -138,13 +138,13 @@ def _layers(row: Mapping[str, Any], sentence: Sentence, options: ReadOptions) ->
     if not isinstance(people, dict) or not all(isinstance(p, dict) for p in people.values()):
         raise BadValue("annotations are no object of labels by annotator; correct them")
     if annotator:
-        return _answers(people.get(annotator, {}), row, sentence[1], "")
+        return _answers(people.get(annotator, {}), row, sentence[1], "", options)
     layers: dict[str, Layer] = {}
     for person, answers in people.items():
-        layers |= _answers(answers, row, sentence[1], person)
+        layers |= _answers(answers, row, sentence[1], person, options)
     labels = row.get("labels")
     if isinstance(labels, dict):
-        layers |= _answers(labels, row, sentence[1], "")
+        layers |= _answers(labels, row, sentence[1], "", options)
     elif labels is not None and not _is_list_of_spans(labels):
         raise BadValue(
             f"labels {str(labels)[:40]} are neither an object of answers by task nor a list of "
@@ -155,7 +155,11 @@ def _layers(row: Mapping[str, Any], sentence: Sentence, options: ReadOptions) ->
 
 
 def _answers(
-    answers: Mapping[str, Any], row: Mapping[str, Any], tokens: list[str], person: str
+    answers: Mapping[str, Any],
+    row: Mapping[str, Any],
+    tokens: list[str],
+    person: str,
+    options: ReadOptions,
 ) -> dict[str, Layer]:
     """The layers of canonical labels."""
     parents = row.get("parents") or {}
@@ -167,10 +171,17 @@ def _answers(
         raise BadValue(f"kinds {str(stated)[:40]} are none of {kinds_known}; correct them")
     kinds: dict[str, str] = {}
     for name, value in answers.items():
-        guess = linking_kind_of if name in parents else partial(kind_of, name)
-        kinds[name] = stated[name] if name in stated else guess(value)
+        if name in stated:
+            kinds[name] = stated[name]
+        elif name in parents:
+            kinds[name] = linking_kind_of(value)
+        else:
+            kinds[name] = kind_of(name, value, options.label_lists.get(name, "tags"))
     layers: dict[str, Layer] = {}
     for name in sorted(answers, key=lambda name: KINDS[kinds[name]].parent_kind is not None):
+        if kinds[name] == "classes" and _is_list_of_labels(answers[name]):
+            layers[name_for(name, person)] = classes_layer(answers[name])
+            continue
         own = parents.get(name, [])
         own = [own] if isinstance(own, str) else own
         if not own and KINDS[kinds[name]].parent_kind:

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
-from annotation.corpora.report import ImportChoices
+from annotation.corpora.report import ImportChoices, ImportRefused
 from annotation.formats.records import ReadOptions
 from annotation.models import Gold
 from annotation.projects.services import create_project
@@ -100,3 +100,20 @@ def test_what_stands_between_labels_can_be_said_where_they_are_new():
         choices=ImportChoices(new_labels="take"),
     )
     assert found == [["a", "b"], ["a"]]
+
+
+def test_several_classes_are_a_list_among_labels_by_task_too():
+    content = (
+        b'{"text": "fares please", "labels": {"intent": ["flight", "airfare"]}}\n'
+        b'{"text": "go now please", "labels": {"intent": ["flight", "airfare"]}}\n'
+        b'{"text": "hello", "labels": {"intent": []}}\n'
+        b'{"text": "go", "labels": {"intent": "flight"}}\n'
+    )
+    both = ["airfare", "flight"]
+    assert _take(_project("a"), content, "jsonl") == [both, both, [], ["flight"]]
+    one = b'{"text": "go now please", "labels": {"topics": ["flight", "airfare"]}}\n'
+    assert _take(_project("b"), one, "jsonl", mapping={"intent": "topics"}) == [both]
+    tags = {"name": "pos", "kind": "tags", "labels": ["V"]}
+    project = create_project(spec={"name": "c", "tasks": [tags]})
+    with pytest.raises(ImportRefused, match="one label per token: 2, not 1"):
+        _take(project, b'{"text": "go now", "labels": {"pos": ["V"]}}\n', "jsonl")
