@@ -278,7 +278,9 @@ def _card(table: Table, options: WriteOptions) -> str:
         *(_row(column, table.n_answers) for column in table.columns),
         "",
         "Places are numbers of tokens from 0, ends are exclusive; the head of a root is 0, that of "
-        "others the head's number from 1. A missing answer is null. The split `test` is the slice "
+        "others the head's number from 1. A link of a document stands with the sentence it begins "
+        "in; numbers below 0 are words before it, those beyond its last word come after. "
+        "A missing answer is null. The split `test` is the slice "
         "that was frozen to measure models and never trained on. `sources` says who gave each "
         "answer.",
         "",
@@ -300,6 +302,7 @@ FORMAT = Format(
     suffixes=(".zip",),
     kinds=LAYER_KINDS,
     is_open=True,
+    links_across=True,
     parse=None,
     render=render,
     looks_like=lambda head: False,

@@ -135,6 +135,7 @@ FORMAT = Format(
     suffixes=(".spacy",),
     kinds=LAYER_KINDS,
     is_open=True,
+    links_across=True,
     parse=None,
     render=render,
     looks_like=lambda head: False,

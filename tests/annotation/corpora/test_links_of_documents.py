@@ -5,7 +5,10 @@ import json
 import zipfile
 from datetime import UTC, datetime
 
+import pyarrow.parquet as pq
 import pytest
+import spacy
+from spacy.tokens import DocBin
 
 from annotation.adjudication.final import final_answers
 from annotation.adjudication.services import decide, settle_agreed
@@ -110,6 +113,20 @@ def test_a_format_without_a_place_for_them_refuses_links_across_sentences(projec
         _written(project, "tsv")
     Gold.objects.filter(task__name="relations").update(value=LINKS[:1])
     assert b"works_for" in _written(project, "tsv")
+
+
+def test_what_is_only_written_counts_words_from_the_sentence_in_which_a_link_begins(project):
+    _take(project, _rows())
+    [document] = list(
+        DocBin().from_bytes(_written(project, "spacy")).get_docs(spacy.blank("xx").vocab)
+    )[1:2]
+    links = document.user_data["labels"]["relations"]
+    assert list(map(list, links)) == [[0, 1, -4, -3, "same"], [0, 1, 2, 3, "works_for"]]
+    folder = zipfile.ZipFile(io.BytesIO(_written(project, "datasets")))
+    rows = pq.read_table(io.BytesIO(folder.read("data/train.parquet"))).to_pylist()
+    first = rows[1]["relations"][0]
+    assert (first["start"], first["to_start"], first["to_end"]) == (0, -4, -3)
+    assert "before it" in folder.read("README.md").decode()
 
 
 @pytest.mark.parametrize(
