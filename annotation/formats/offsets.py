@@ -6,6 +6,7 @@ Text is cut by white space, or by a language of spaCy.
 import importlib
 import importlib.util
 import logging
+import os
 import re
 import sys
 import unicodedata
@@ -184,6 +185,8 @@ ANY = "xx"  # spaCy's rules for no language in particular
 JOINER = "\u200d"
 TONES = "".join(map(chr, range(0x1F3FB, 0x1F400)))  # of skin
 FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two make a flag
+PICTURE = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
+FLAG_TAGS = "".join(map(chr, range(0xE0020, 0xE0080)))  # invisible: of England, of Wales
 MARKS = ("Mn", "Mc", "Me")  # accents, vowel signs, variation selectors
 # A Han or Hiragana character or a sign between them, a run of Katakana, or a run of anything else.
 _ALONE = (
@@ -247,6 +250,8 @@ def _by_language(language: str, split: bool) -> Tokeniser:
                 f"{pipeline.max_length:,}; break it into lines or rows"
             )
         document = pipeline(text) if split else pipeline.make_doc(text)
+        if split:
+            _mend_borders(document, needs_space=language == "ko")
         for sentence in document.sents if split else (document[:],):
             found = [[w.idx, w.idx + len(w)] for w in sentence if not w.is_space]
             places = _whole_characters(text, found if language != ANY else _cut_runs(text, found))
@@ -258,10 +263,28 @@ def _by_language(language: str, split: bool) -> Tokeniser:
     return tokenise
 
 
+def _mend_borders(document: Any, *, needs_space: bool) -> None:
+    """Let sentences begin with the sign that opens them, which rules give to the one before.
+
+    Where borders need a space, what follows a quotation at once goes on with its sentence.
+    """
+    for word in document[1:]:
+        if not word.is_sent_start:
+            continue
+        before = word.nbor(-1)
+        if before.is_punct and not before.whitespace_ and before.i and before.nbor(-1).whitespace_:
+            word.is_sent_start, before.is_sent_start = False, True
+        elif needs_space and not before.whitespace_:
+            word.is_sent_start = False
+
+
 def _whole_characters(text: str, places: Offsets) -> Offsets:
-    """Join the pieces of what people see as one character: an emoji family, a flag, an accent."""
+    """Join the pieces of what people see as one character: an emoji family, a flag, an accent.
+
+    Such pictures are words of their own, also where a tokeniser takes a row of them for one.
+    """
     joined: Offsets = []
-    for start, end in places:
+    for start, end in _cut_pictures(text, places):
         while joined and joined[-1][1] == start < end and _goes_on(text, joined[-1][0], start):
             start += 1
             joined[-1][1] = start
@@ -270,10 +293,18 @@ def _whole_characters(text: str, places: Offsets) -> Offsets:
     return joined
 
 
+def _cut_pictures(text: str, places: Offsets) -> Iterator[tuple[int, int]]:
+    for start, end in places:
+        found = [at for match in PICTURE.finditer(text, start, end) for at in match.span()]
+        yield from pairwise(sorted({start, *found, end}))
+
+
 def _goes_on(text: str, first: int, at: int) -> bool:
     """Return whether the character at a place belongs to the one before it, begun at ``first``."""
     before, here = text[at - 1], text[at]
-    if before == JOINER or here == JOINER or here in TONES or unicodedata.category(here) in MARKS:
+    if JOINER in (before, here) or here in TONES or here in FLAG_TAGS:
+        return True
+    if unicodedata.category(here) in MARKS:
         return True
     flags = len(text[first:at]) - len(text[first:at].rstrip(FLAG_LETTERS))
     return here in FLAG_LETTERS and flags % 2 == 1
@@ -291,6 +322,7 @@ def _cut_runs(text: str, places: Offsets) -> Offsets:
 # What spaCy needs to cut a language into words, beyond itself: pip install 'tandem[languages]'.
 PACKAGES = {"ja": "sudachipy sudachidict_core", "th": "pythainlp", "vi": "pyvi", "zh": "jieba"}
 END_OF_QUOTE = r"""[.!?…]+(?=["'”’」』])"""
+COMMA = r"(?<!\d),|,(?!\d)"  # but not that of 3,000
 EXTRA = "pip install 'tandem[languages]'"
 
 
@@ -301,11 +333,26 @@ def _tokeniser_settings(language: str) -> dict[str, Any]:
     between words, by rules instead of a dictionary program.
     """
     if language == "zh" and importlib.util.find_spec("jieba") is not None:
-        logging.getLogger("jieba").setLevel(logging.WARNING)  # it tells of its dictionary else
+        _read_dictionary(importlib.import_module("jieba"))
         return {"nlp": {"tokenizer": {"segmenter": "jieba"}}}
+    if language == "th":
+        os.environ.setdefault("PYTHAINLP_READ_ONLY", "1")  # it makes a folder in the home else
     if language == "ko":
         return {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
     return {}
+
+
+def _read_dictionary(jieba: Any) -> None:
+    """Have jieba read its own dictionary.
+
+    Left alone it unmarshals a file of the machine's temporary directory, which anybody may have
+    put there, and tells of it.
+    """
+    jieba.setLogLevel(logging.WARNING)
+    words = jieba.dt
+    if not words.initialized:
+        words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
+        words.initialized = True
 
 
 @lru_cache(maxsize=8)
@@ -330,7 +377,8 @@ def _pipeline(language: str, split: bool) -> Any:
     if language == "ko":  # what is quoted has a particle behind the closing sign, not a space
         from spacy.util import compile_infix_regex
 
-        infixes = [*pipeline.Defaults.infixes, END_OF_QUOTE]
+        others = [infix for infix in pipeline.Defaults.infixes if infix != ","]
+        infixes = [*others, COMMA, END_OF_QUOTE]
         pipeline.tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
     if split:
         pipeline.add_pipe("sentencizer")

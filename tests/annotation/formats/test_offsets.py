@@ -4,7 +4,7 @@ import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -44,6 +44,19 @@ def test_a_language_splits_sentences_of_one_line():
     assert [record.offsets[0] for record in records] == [[0, 2], [0, 2], [0, 3]]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "sentences"),
+    [
+        ("en", 'He left. "Go!" she said.', ["He left.", '"Go!"', "she said."]),
+        ("en", "It rains. (So what?) Go.", ["It rains.", "(So what?)", "Go."]),
+        ("ko", '줘. "가자!"라고 그가 말했다.', ["줘.", '"가자!"라고 그가 말했다.']),
+    ],
+)
+def test_an_opening_sign_goes_with_the_sentence_that_it_opens(language, text, sentences):
+    records, _ = read("text", f"{text}\n", tokeniser=language, split_sentences=True)
+    assert [record.text for record in records] == sentences
+
+
 def test_rows_that_are_split_have_numbered_ids():
     records, _ = read(
         "jsonl", '{"id":"a","text":"One. Two."}', tokeniser="en", split_sentences=True
@@ -59,9 +72,9 @@ def test_chinese_is_cut_by_its_own_rules():
 
 @pytest.mark.parametrize("language", ["en", "xx"])
 def test_what_is_seen_as_one_character_is_never_cut(language):
-    text = "A 👩‍👩‍👧, 👍🏽 🇨🇭🇩🇪 and ❤️."
+    text = "A 👩‍👩‍👧, 👍🏽 🇨🇭🇩🇪🏴󠁧󠁢󠁥󠁮󠁧󠁿 and ❤️."
     [record], _ = read("text", text, tokeniser=language)
-    assert record.tokens == ["A", "👩‍👩‍👧", ",", "👍🏽", "🇨🇭", "🇩🇪", "and", "❤️", "."]
+    assert record.tokens == ["A", "👩‍👩‍👧", ",", "👍🏽", "🇨🇭", "🇩🇪", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "and", "❤️", "."]
     assert [text[start:end] for start, end in record.offsets] == record.tokens
 
 
@@ -166,13 +179,21 @@ def test_korean_is_cut_by_its_spaces_without_a_dictionary():
 WORDS = {  # as the packages cut them, where they are installed
     "ja": (
         "sudachipy",
-        "東京都の天気は「雨」でしょう。",
-        "東京 都 の 天気 は 「 雨 」 でしょう 。",
+        "東京都の天気は「雨」でしょう。🇯🇵🇨🇭👩‍👩‍👧",
+        "東京 都 の 天気 は 「 雨 」 でしょう 。 🇯🇵 🇨🇭 👩‍👩‍👧",
     ),
     "zh": ("jieba", "李明在上海工作，女儿读书。", "李明 在 上海 工作 ， 女儿 读书 。"),
-    "th": ("pythainlp", "โรงพยาบาลอยู่ใกล้สถานีรถไฟ", "โรงพยาบาล อยู่ ใกล้ สถานีรถไฟ"),
+    "th": (
+        "pythainlp",
+        "โรงพยาบาลอยู่ใกล้สถานีรถไฟ🇹🇭🇨🇭",
+        "โรงพยาบาล อยู่ ใกล้ สถานีรถไฟ 🇹🇭 🇨🇭",
+    ),
     "vi": ("pyvi", "Hà Nội là thủ đô của Việt Nam.", "Hà_Nội là thủ_đô của Việt_Nam ."),
-    "ko": ("spacy", '"가자!"라고 그가 말했다.', '" 가자 ! " 라고 그가 말했다 .'),
+    "ko": (
+        "spacy",
+        '"가자!"라고 그가 3,000원을, 말했다.',
+        '" 가자 ! " 라고 그가 3,000원을 , 말했다 .',
+    ),
 }
 
 
@@ -196,6 +217,10 @@ def test_languages_without_spaces_are_cut_into_words_or_their_package_is_named(l
 def test_chinese_is_cut_into_words_where_jieba_is_installed(monkeypatch):
     jieba = ModuleType("jieba")
     jieba.__spec__ = ModuleSpec("jieba", None)
+    jieba.setLogLevel = lambda level: None
+    jieba.dt = SimpleNamespace(  # whose own way reads a file that anybody may have put in /tmp
+        initialized=False, get_dict_file=lambda: None, gen_pfdict=lambda file: ({"我们": 9}, 9)
+    )
     jieba.cut = lambda text, cut_all=False: [text[i : i + 2] for i in range(0, len(text), 2)]
     monkeypatch.setitem(sys.modules, "jieba", jieba)
     places._pipeline.cache_clear()
@@ -204,3 +229,4 @@ def test_chinese_is_cut_into_words_where_jieba_is_installed(monkeypatch):
     finally:
         places._pipeline.cache_clear()
     assert words == ["我们", "上学"]
+    assert (jieba.dt.initialized, jieba.dt.FREQ, jieba.dt.total) == (True, {"我们": 9}, 9)
