@@ -117,3 +117,9 @@ def test_several_classes_are_a_list_among_labels_by_task_too():
     project = create_project(spec={"name": "c", "tasks": [tags]})
     with pytest.raises(ImportRefused, match="one label per token: 2, not 1"):
         _take(project, b'{"text": "go now", "labels": {"pos": ["V"]}}\n', "jsonl")
+
+
+def test_a_table_whose_text_is_not_found_says_so_whatever_is_mapped():
+    with pytest.raises(ImportRefused, match="utterance, intent"):
+        content = b"utterance,intent\nfares please,flight\n"
+        _take(_project("a"), content, "csv", mapping={"intent": "intent"})
