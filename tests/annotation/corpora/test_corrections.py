@@ -127,7 +127,7 @@ def test_a_word_is_split_and_spans_tags_trees_and_columns_follow(desk):
     assert done.carried == {"ner", "upos", "tree", "intent"}
     text = written(desk)
     assert "2\tcan\t_\tAUX\t_\t_\t4\taux\t4:aux\tNER=O|SpaceAfter=No\n" in text
-    assert "3\tnot\t_\tAUX\t_\t_\t2\tdep\t_\t_\n" in text  # no NER= is O
+    assert "3\tnot\t_\tAUX\t_\t_\t2\tdep\t2:dep\t_\n" in text  # no NER= is O
     assert "5\tRome\t_\tPROPN\t_\t_\t4\tobj\t4:obj\tSpaceAfter=No|NER=B-LOC\n" in text
 
 
