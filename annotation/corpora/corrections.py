@@ -4,10 +4,9 @@ What was there before is kept as a version of the sentence. Answers that cannot 
 away and asked again. Nothing is changed under somebody's hands, or while a round reads the words.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -17,7 +16,8 @@ from django.db.models import F, Max
 from annotation.accounts.log import record
 from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, Problem
-from annotation.formats.format import find_formats
+from annotation.formats.format import AnswerChange, join_extra, recut_extra, respace_extra
+from annotation.formats.offsets import Misaligned, replace_words
 from annotation.models import (
     Annotation,
     AnnotationVersion,
@@ -52,7 +52,6 @@ TABLES: tuple[tuple[Any, str, str], ...] = (
     (GoldVersion, "gold__sentence", "gold__task"),
 )
 BORDERS = ("cut before ", "joined with ", "was the sentence behind")  # changes begin so
-WORD_FREE = ("fields", "text", "comments")  # of what formats keep, all that knows no words
 
 
 @dataclass
@@ -99,24 +98,23 @@ def correct_words(
     (sentence,) = locked
     forms = list(forms)
     _check_words(sentence, start, end, forms)
-    text, offsets = _lay_words(sentence, start, end, forms, is_multiword)
+    try:
+        text, offsets = replace_words(
+            sentence.text, sentence.offsets, (start, end), forms, is_multiword=is_multiword
+        )
+    except Misaligned as split:
+        raise InvalidInput([Problem("start", str(split))]) from split
     tokens = [*sentence.tokens[:start], *forms, *sentence.tokens[end:]]
-    change = Recut(start, end, len(forms), sentence.tokens, tokens)
+    recut = Recut(start, end, len(forms), sentence.tokens, tokens)
+    change = _recutting(recut)
     before = " ".join(sentence.tokens[start:end]) or "nothing"
     after = " ".join(forms) or "nothing"
     _keep_version(sentence, sentence, f"{before} became {after}", actor, now)
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence)
-    _carry(
-        sentence,
-        tasks,
-        lambda task, value: KINDS[task.kind].recut(task, value, change),
-        tokens,
-        done,
-    )
-    numbers = [_number_now(word, change) for word in range(len(sentence.tokens))]
-    layers = _layer_changes(lambda task, value: KINDS[task.kind].recut(task, value, change))
-    sentence.extra = _recut_extra(sentence.extra, numbers, len(tokens), layers)
+    _carry(sentence, tasks, change, tokens, done)
+    numbers = [_number_now(word, recut) for word in range(len(sentence.tokens))]
+    sentence.extra = recut_extra(sentence.extra, numbers, len(tokens), change)
     _set_words(sentence, text, tokens, offsets)
     _carry_suggestions(sentence, tasks, change)
     _finish([sentence], done, drops_suggestions=False)
@@ -169,16 +167,14 @@ def cut_sentence(
         n_tokens=m - at,
     )
     right = [None if word < at else word - at + 1 for word in range(m)]
-    layers = _layer_changes(lambda task, value: KINDS[task.kind].cut(task, value, at)[1])
-    other.extra = _recut_extra(sentence.extra, right, m - at, layers, is_new=True)
+    other.extra = recut_extra(sentence.extra, right, m - at, _half(at, 1), is_new=True)
     other.save()
     Corpus.objects.filter(pk=sentence.corpus_id).update(n_sentences=F("n_sentences") + 1)
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence, other)
     _copy_halves(sentence, other, tasks, at, done)
     left = [word + 1 if word < at else None for word in range(m)]
-    layers = _layer_changes(lambda task, value: KINDS[task.kind].cut(task, value, at)[0])
-    sentence.extra = _recut_extra(sentence.extra, left, at, layers)
+    sentence.extra = recut_extra(sentence.extra, left, at, _half(at, 0))
     text = sentence.text[:begins].rstrip()
     _set_words(sentence, text, sentence.tokens[:at], sentence.offsets[:at])
     _ask_for_other(sentence, other, done.to_redo)
@@ -199,11 +195,7 @@ def join_next(
     *, sentence: Sentence, seen: Sequence[str] | None = None, actor: Any, now: datetime
 ) -> Correction:
     """Make one sentence of this one and the next of its document; the next one's row is gone."""
-    second = (
-        sentence.corpus.sentences.filter(position__gt=sentence.position, is_document=False)
-        .order_by("position")
-        .first()
-    )
+    second = _next(sentence)
     if second is None or second.document != sentence.document:
         raise Conflict("There is no next sentence in this document to join with.")
     if second.is_test != sentence.is_test:
@@ -220,7 +212,7 @@ def join_next(
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence)
     _join_answers(sentence, second, tasks, tokens, done)
-    sentence.extra = _join_extra(sentence, second)
+    sentence.extra = join_extra(sentence.extra, second.extra, m, len(second.tokens))
     gone = second.pk
     for ask in Ask.objects.filter(sentence=second):
         Queue.objects.filter(pk=ask.queue_id).update(n_asks=F("n_asks") - 1)
@@ -261,13 +253,23 @@ def restore_version(
     since = [one for one in versions.values() if one.pk >= target.pk]
     pair = [one for one in versions.values() if one.created_at == target.created_at]
     borders = [one for one in since if one.change.startswith(BORDERS)]
-    if not borders:
-        return _restore_words(sentence, target, seen, actor, now)
-    if any(one not in pair for one in borders) or any(one not in pair for one in since):
+    if borders and any(one not in pair for one in since):
         raise Conflict("The borders of this sentence were changed since; put that back first.")
-    if len(pair) > 1:
-        return _cut_again(sentence, pair, seen, actor, now)
-    return _join_again(sentence, target, seen, actor, now)
+    if not borders:
+        done = _restore_words(sentence, target, seen, actor, now)
+    elif len(pair) > 1:
+        done = _cut_again(sentence, pair, seen, actor, now)
+    else:
+        done = _join_again(sentence, target, seen, actor, now)
+    record(
+        "sentence.restored",
+        project=sentence.project,
+        actor=actor,
+        sentence=sentence.pk,
+        version=pair[0].pk if borders else target.pk,
+        to_redo=sorted(done.to_redo),
+    )
+    return done
 
 
 def _restore_words(
@@ -278,12 +280,10 @@ def _restore_words(
     now: datetime,
 ) -> Correction:
     (sentence,) = _lock([sentence], seen, now)
-    change = f"put back as before: {target.change}"
-    _keep_version(sentence, sentence, change, actor, now)
+    _keep_version(sentence, sentence, f"put back as before: {target.change}", actor, now)
     done = Correction(sentence)
     _restore(sentence, target, done, now)
     _finish([sentence], done)
-    _tell_restored(sentence, target, actor, done)
     return done
 
 
@@ -308,7 +308,6 @@ def _cut_again(
     for half, version in ((done.sentence, first), (done.other, second)):
         _restore(half, version, done, now)
     _finish([done.sentence, done.other], done)
-    _tell_restored(sentence, first, actor, done)
     return done
 
 
@@ -320,32 +319,14 @@ def _join_again(
     now: datetime,
 ) -> Correction:
     """Undo a cut, where the halves are as it left them."""
-    behind = (
-        sentence.corpus.sentences.filter(position__gt=sentence.position, is_document=False)
-        .order_by("position")
-        .first()
-    )
+    behind = _next(sentence)
     if behind is None or [*sentence.tokens, *behind.tokens] != target.tokens:
         raise Conflict("The two halves were corrected since; join and correct them by hand.")
     done = join_next(sentence=sentence, seen=seen, actor=actor, now=now)
     done.to_redo.clear()
     _restore(done.sentence, target, done, now)
     _finish([done.sentence], done)
-    _tell_restored(sentence, target, actor, done)
     return done
-
-
-def _tell_restored(
-    sentence: Sentence, target: SentenceVersion, actor: Any, done: Correction
-) -> None:
-    record(
-        "sentence.restored",
-        project=sentence.project,
-        actor=actor,
-        sentence=sentence.pk,
-        version=target.pk,
-        to_redo=sorted(done.to_redo),
-    )
 
 
 def _restore(sentence: Sentence, version: SentenceVersion, done: Correction, now: datetime) -> None:
@@ -452,79 +433,10 @@ def _check_words(sentence: Sentence, start: int, end: int, forms: Sequence[str])
 # the words
 
 
-def _lay_words(
-    sentence: Sentence, start: int, end: int, forms: Sequence[str], is_multiword: bool
-) -> tuple[str, list[list[int]]]:
-    """Return the text and where its words lie, with new words in the place of some."""
-    text, old = sentence.text, [list(pair) for pair in sentence.offsets]
-    around = _shared(old, start, end)
-    if around is not None:  # some words of one multi-word token: all lie where it lies
-        return text, [*old[:start], *([*around] for _ in forms), *old[end:]]
-    for edge in (start, end):
-        if 0 < edge < len(old) and old[edge - 1] == old[edge]:
-            message = "Some of these words are a multi-word token together: take all of them."
-            raise InvalidInput([Problem("start", message)])
-    if start < end:
-        first, last = old[start][0], old[end - 1][1]
-    else:
-        first = last = old[start - 1][1] if start else 0
-    surface = text[first:last]
-    if is_multiword and surface and forms:
-        return text, [*old[:start], *([first, last] for _ in forms), *old[end:]]
-    found = _locate(forms, surface)
-    if found is not None and (forms or not surface):
-        places = [[first + a, first + b] for a, b in found]
-        return text, [*old[:start], *places, *old[end:]]
-    return _rewrite(text, old, (start, end), (first, last), forms)
-
-
-def _rewrite(
-    text: str,
-    old: list[list[int]],
-    words: tuple[int, int],
-    place: tuple[int, int],
-    forms: Sequence[str],
-) -> tuple[str, list[list[int]]]:
-    """Return the text with other words written into it, and where all words lie then."""
-    (start, end), (first, last) = words, place
-    new = " ".join(forms)
-    if not new:  # one of the spaces around it goes along
-        if first and text[first - 1 : first] == " ":
-            first -= 1
-        elif text[last : last + 1] == " ":
-            last += 1
-    elif start == end:
-        new = f" {new}" if start else f"{new} "
-    shift = len(new) - (last - first)
-    at = first + len(new) - len(new.lstrip())
-    places = []
-    for form in forms:
-        places.append([at, at + len(form)])
-        at += len(form) + 1
-    behind = [[a + shift, b + shift] for a, b in old[end:]]
-    return text[:first] + new + text[last:], [*old[:start], *places, *behind]
-
-
-def _shared(offsets: Sequence[list[int]], start: int, end: int) -> list[int] | None:
-    """Return the place of the multi-word token of which only some words are changed."""
-    touched = offsets[max(0, start - (start == end)) : end + (start == end)]
-    if len(touched) < 1 + (start == end) or any(pair != touched[0] for pair in touched):
-        return None
-    size = sum(pair == touched[0] for pair in offsets)
-    return list(touched[0]) if size > max(1, end - start) else None
-
-
-def _locate(forms: Sequence[str], surface: str) -> list[tuple[int, int]] | None:
-    """Return where words lie in a text that has nothing else but spaces, None if they do not."""
-    at, found = 0, []
-    for form in forms:
-        while at < len(surface) and surface[at].isspace():
-            at += 1
-        if not surface.startswith(form, at):
-            return None
-        found.append((at, at + len(form)))
-        at += len(form)
-    return found if not surface[at:].strip() else None
+def _next(sentence: Sentence) -> Sentence | None:
+    """Return the sentence behind one in its corpus."""
+    rows = sentence.corpus.sentences.filter(position__gt=sentence.position, is_document=False)
+    return rows.order_by("position").first()
 
 
 def _number_now(word: int, change: Recut) -> int | None:
@@ -538,7 +450,7 @@ def _number_now(word: int, change: Recut) -> int | None:
 def _set_words(sentence: Sentence, text: str, tokens: list[str], offsets: list[list[int]]) -> None:
     sentence.text, sentence.tokens, sentence.offsets = text, tokens, offsets
     sentence.n_tokens = len(tokens)
-    sentence.extra = _respaced(sentence.extra, text, offsets)
+    sentence.extra = respace_extra(sentence.extra, text, offsets)
     sentence.save(update_fields=["text", "tokens", "offsets", "n_tokens", "extra"])
 
 
@@ -571,81 +483,19 @@ def _is_glued(sentence: Sentence) -> bool:
     return "SpaceAfter=No" in misc.rpartition("\t")[2]
 
 
-# what formats keep
-
-LayerChange = Callable[[TaskSpec, Answer], Answer | None]
-
-
-def _layer_changes(change: LayerChange) -> Callable[[str, Mapping[str, Any]], dict[str, Any]]:
-    """Return a function that lets layers which no task has taken follow, or leaves them out."""
-
-    def follow(format: str, layers: Mapping[str, Any]) -> dict[str, Any]:
-        specs = {spec.name: spec for spec in find_formats()[format].layers}
-        moved = {}
-        for name, value in layers.items():
-            if name in specs:
-                task = TaskSpec(name, specs[name].kind, is_open=True)
-                moved[name] = change(task, value)
-        return {name: value for name, value in moved.items() if value is not None}
-
-    return follow
-
-
-def _recut_extra(
-    extra: Mapping[str, Any],
-    numbers: Sequence[int | None],
-    n: int,
-    follow: Callable[[str, Mapping[str, Any]], dict[str, Any]],
-    *,
-    is_new: bool = False,
-) -> dict[str, Any]:
-    """Return what formats keep of the words as they are now; the rest is left out."""
-    found: dict[str, Any] = {}
-    for name, kept in extra.items():
-        how = find_formats()[name].recut if name in find_formats() else None
-        if how is None:
-            moved = {key: value for key, value in kept.items() if key in WORD_FREE}
-        else:
-            moved = how.recut(kept, numbers, n)
-        if is_new:
-            moved.pop("comments", None)
-        layers = follow(name, kept.get("layers", {})) if name in find_formats() else {}
-        found[name] = {**moved, **({"layers": layers} if layers else {})}
-    return found
-
-
-def _respaced(extra: Mapping[str, Any], text: str, offsets: list[list[int]]) -> dict[str, Any]:
-    formats = find_formats()
-    return {
-        name: how.respace(kept, text, offsets)
-        if name in formats and (how := formats[name].recut)
-        else kept
-        for name, kept in extra.items()
-    }
-
-
-def _join_extra(first: Sentence, second: Sentence) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, kept in first.extra.items():
-        other = second.extra.get(name, {})
-        format = find_formats().get(name)
-        if format is None or format.recut is None:
-            found[name] = {key: value for key, value in kept.items() if key in WORD_FREE}
-            continue
-        found[name] = format.recut.join(kept, other, len(first.tokens), len(second.tokens))
-        layers = {}
-        for spec in format.layers:
-            a, b = (one.get("layers", {}).get(spec.name) for one in (kept, other))
-            if a is not None and b is not None:
-                task = TaskSpec(spec.name, spec.kind, is_open=True)
-                layers[spec.name] = KINDS[spec.kind].join(task, a, b, len(first.tokens))
-        layers = {name: value for name, value in layers.items() if value is not None}
-        if layers:
-            found[name]["layers"] = layers
-    return found
-
-
 # the answers
+
+
+def _recutting(change: Recut) -> AnswerChange:
+    return lambda task, value: KINDS[task.kind].recut(task, value, change)
+
+
+def _half(at: int, side: int) -> AnswerChange:
+    return lambda task, value: KINDS[task.kind].cut(task, value, at)[side]
+
+
+def _joining(second: Answer, n_first: int) -> AnswerChange:
+    return lambda task, value: KINDS[task.kind].join(task, value, second, n_first)
 
 
 def _keep_version(sentence: Sentence, of: Sentence, change: str, actor: Any, now: datetime) -> None:
@@ -675,7 +525,7 @@ def _keep_version(sentence: Sentence, of: Sentence, change: str, actor: Any, now
 def _carry(
     sentence: Sentence,
     tasks: Mapping[str, TaskSpec],
-    change: LayerChange,
+    change: AnswerChange,
     tokens: Sequence[str],
     done: Correction,
 ) -> None:
@@ -700,14 +550,14 @@ def _carry(
     done.carried -= done.to_redo
 
 
-def _carry_suggestions(sentence: Sentence, tasks: Mapping[str, TaskSpec], change: Recut) -> None:
+def _carry_suggestions(
+    sentence: Sentence, tasks: Mapping[str, TaskSpec], change: AnswerChange
+) -> None:
     """Let suggestions follow the words; what was known of their items is forgotten."""
     by_id = {task.id: task for task in tasks.values()}
     for row in Suggestion.objects.filter(sentence=sentence):
         task = by_id[row.task_id]
-        moved = _followed(
-            task, row.value, lambda t, v: KINDS[t.kind].recut(t, v, change), change.new
-        )
+        moved = _followed(task, row.value, change, sentence.tokens)
         if moved is None or task.parent is not None:
             row.delete()
         elif moved != row.value:
@@ -715,7 +565,7 @@ def _carry_suggestions(sentence: Sentence, tasks: Mapping[str, TaskSpec], change
 
 
 def _followed(
-    task: TaskSpec, value: Answer, change: LayerChange, tokens: Sequence[str]
+    task: TaskSpec, value: Answer, change: AnswerChange, tokens: Sequence[str]
 ) -> Answer | None:
     """Return an answer as it is now, None where it is none any more."""
     if isinstance(value, list) and None in value:
@@ -741,21 +591,13 @@ def _copy_halves(
     for model in (Annotation, Gold):
         for row in model._default_manager.filter(sentence=sentence):
             task = by_id[row.task_id]
-            value = _followed(
-                task, row.value, lambda t, v: KINDS[t.kind].cut(t, v, at)[1], other.tokens
-            )
+            value = _followed(task, row.value, _half(at, 1), other.tokens)
             if value is None:
                 done.to_redo.add(task.name)
                 continue
             row.pk, row.sentence, row.value, row.version = None, other, value, 1
             row.save(force_insert=True)
-    _carry(
-        sentence,
-        tasks,
-        lambda t, v: KINDS[t.kind].cut(t, v, at)[0],
-        sentence.tokens[:at],
-        done,
-    )
+    _carry(sentence, tasks, _half(at, 0), sentence.tokens[:at], done)
 
 
 def _join_answers(
@@ -779,8 +621,7 @@ def _join_answers(
             other = others.get((row.task_id, getattr(row, "author_id", None)))
             value = None
             if other is not None:
-                join = partial(_joined, second=other.value, n_first=n)
-                value = _followed(task, row.value, join, tokens)
+                value = _followed(task, row.value, _joining(other.value, n), tokens)
             if value is None:
                 done.to_redo.add(task.name)
                 row.delete()
@@ -789,10 +630,6 @@ def _join_answers(
             model._default_manager.filter(pk=row.pk).update(value=value)
             done.carried.add(task.name)
     done.to_redo -= done.carried
-
-
-def _joined(task: TaskSpec, first: Answer, *, second: Answer, n_first: int) -> Answer | None:
-    return KINDS[task.kind].join(task, first, second, n_first)
 
 
 # the queue

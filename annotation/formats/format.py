@@ -16,7 +16,7 @@ for piece in format.write(export_records, options=WriteOptions(tasks=tasks)):
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -39,9 +39,10 @@ from annotation.formats.records import (
 )
 from annotation.formats.source import GZIP_MAGIC, Source
 from mtl_engine.errors import UnknownName
-from mtl_engine.kinds import TaskSpec
+from mtl_engine.kinds import KINDS, Answer, TaskSpec
 
 BYTE_ORDER_MARK = "\ufeff"
+WORD_FREE = ("fields", "text", "comments")  # of what formats keep, all that knows no words
 
 
 Parse = Callable[[Source, ReadOptions], Iterator[SentenceRecord | Problem]]
@@ -49,6 +50,7 @@ Headings = Callable[[Source], list[str]]
 Render = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[str]]
 RenderBytes = Callable[[Iterable[ExportRecord], Placement, WriteOptions], Iterator[bytes]]
 Item = SentenceRecord | Problem
+AnswerChange = Callable[[TaskSpec, Answer], Answer | None]  # None: it cannot follow
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,77 @@ class Format:
         if unclear:
             kept["kinds"] = unclear
         return {self.name: kept}
+
+
+def recut_extra(
+    extra: Extra,
+    numbers: Sequence[int | None],
+    n: int,
+    change: AnswerChange,
+    *,
+    is_new: bool = False,
+) -> Extra:
+    """What all formats keep of a sentence whose words are others now; the rest is left out.
+
+    ``numbers`` are those that its old words have now, from 1; ``change`` lets layers that no task
+    has taken follow.
+    """
+    found: Extra = {}
+    for name, kept in extra.items():
+        format = find_formats().get(name)
+        if format is None or format.recut is None:
+            moved = {key: value for key, value in kept.items() if key in WORD_FREE}
+        else:
+            moved = format.recut.recut(kept, numbers, n)
+        if is_new:
+            moved.pop("comments", None)
+        layers = kept.get("layers", {})
+        followed = {
+            task.name: value
+            for task in _open_layers(format)
+            if task.name in layers and (value := change(task, layers[task.name])) is not None
+        }
+        found[name] = {**moved, **({"layers": followed} if followed else {})}
+    return found
+
+
+def join_extra(first: Extra, second: Extra, n_first: int, n_second: int) -> Extra:
+    """What all formats keep of two sentences with so many words that are one now."""
+    found: Extra = {}
+    for name, kept in first.items():
+        other = second.get(name, {})
+        format = find_formats().get(name)
+        if format is None or format.recut is None:
+            found[name] = {key: value for key, value in kept.items() if key in WORD_FREE}
+            continue
+        found[name] = format.recut.join(kept, other, n_first, n_second)
+        one, two = kept.get("layers", {}), other.get("layers", {})
+        joined = {
+            task.name: value
+            for task in _open_layers(format)
+            if one.get(task.name) is not None
+            and two.get(task.name) is not None
+            and (value := KINDS[task.kind].join(task, one[task.name], two[task.name], n_first))
+            is not None
+        }
+        if joined:
+            found[name]["layers"] = joined
+    return found
+
+
+def respace_extra(extra: Extra, text: str, offsets: Offsets) -> Extra:
+    """What all formats keep of a sentence whose text is another now."""
+    formats = find_formats()
+    return {
+        name: how.respace(kept, text, offsets)
+        if name in formats and (how := formats[name].recut)
+        else kept
+        for name, kept in extra.items()
+    }
+
+
+def _open_layers(format: Format | None) -> list[TaskSpec]:
+    return [replace(spec, is_open=True) for spec in format.layers] if format else []
 
 
 def checked(items: Iterator[Item], source: Source) -> Iterator[Item]:

@@ -176,6 +176,90 @@ def character_spans(spans: Spans, sentence: SentenceRecord) -> list[list[Any]]:
     return found
 
 
+def replace_words(
+    text: str,
+    offsets: Sequence[list[int]],
+    words: tuple[int, int],
+    forms: Sequence[str],
+    *,
+    is_multiword: bool = False,
+) -> tuple[str, Offsets]:
+    """The text and where its words lie, with new words in the place of those from start to end.
+
+    Words that spell the same text leave it as it is, others are written into it, unless they are
+    the words of one multi-word token; raises Misaligned where only some of such words are taken.
+    """
+    (start, end), old = words, [list(pair) for pair in offsets]
+    around = _shared(old, start, end)
+    if around is not None:  # some words of one multi-word token: all lie where it lies
+        return text, [*old[:start], *([*around] for _ in forms), *old[end:]]
+    for edge in (start, end):
+        if 0 < edge < len(old) and old[edge - 1] == old[edge]:
+            message = "Some of these words are a multi-word token together: take all of them."
+            raise Misaligned(edge, message)
+    if start < end:
+        first, last = old[start][0], old[end - 1][1]
+    else:
+        first = last = old[start - 1][1] if start else 0
+    surface = text[first:last]
+    if is_multiword and surface and forms:
+        return text, [*old[:start], *([first, last] for _ in forms), *old[end:]]
+    found = _locate(forms, surface)
+    if found is not None and (forms or not surface):
+        places = [[first + a, first + b] for a, b in found]
+        return text, [*old[:start], *places, *old[end:]]
+    return _rewrite(text, old, words, (first, last), forms)
+
+
+def _rewrite(
+    text: str,
+    old: Offsets,
+    words: tuple[int, int],
+    place: tuple[int, int],
+    forms: Sequence[str],
+) -> tuple[str, Offsets]:
+    """Return the text with other words written into it, and where all words lie then."""
+    (start, end), (first, last) = words, place
+    new = " ".join(forms)
+    if not new:  # one of the spaces around it goes along
+        if first and text[first - 1 : first] == " ":
+            first -= 1
+        elif text[last : last + 1] == " ":
+            last += 1
+    elif start == end:
+        new = f" {new}" if start else f"{new} "
+    shift = len(new) - (last - first)
+    at = first + len(new) - len(new.lstrip())
+    places = []
+    for form in forms:
+        places.append([at, at + len(form)])
+        at += len(form) + 1
+    behind = [[a + shift, b + shift] for a, b in old[end:]]
+    return text[:first] + new + text[last:], [*old[:start], *places, *behind]
+
+
+def _shared(offsets: Sequence[list[int]], start: int, end: int) -> list[int] | None:
+    """Return the place of the multi-word token of which only some words are changed."""
+    touched = offsets[max(0, start - (start == end)) : end + (start == end)]
+    if len(touched) < 1 + (start == end) or any(pair != touched[0] for pair in touched):
+        return None
+    size = sum(pair == touched[0] for pair in offsets)
+    return list(touched[0]) if size > max(1, end - start) else None
+
+
+def _locate(forms: Sequence[str], surface: str) -> list[tuple[int, int]] | None:
+    """Return where words lie in a text that has nothing else but spaces, None if they do not."""
+    at, found = 0, []
+    for form in forms:
+        while at < len(surface) and surface[at].isspace():
+            at += 1
+        if not surface.startswith(form, at):
+            return None
+        found.append((at, at + len(form)))
+        at += len(form)
+    return found if not surface[at:].strip() else None
+
+
 def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(x) is int for x in value)
 
