@@ -120,6 +120,7 @@ def test_several_classes_are_a_list_among_labels_by_task_too():
 
 
 def test_a_table_whose_text_is_not_found_says_so_whatever_is_mapped():
+    content = b"utterance,intent\nfares please,flight\n"
+    project = _project("a")
     with pytest.raises(ImportRefused, match="utterance, intent"):
-        content = b"utterance,intent\nfares please,flight\n"
-        _take(_project("a"), content, "csv", mapping={"intent": "intent"})
+        _take(project, content, "csv", mapping={"intent": "intent"})
