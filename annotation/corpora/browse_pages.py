@@ -282,7 +282,7 @@ def remove_corpus(request: HttpRequest, project_id: int, corpus_id: int) -> Http
 @login_required
 @require_POST
 def remove_sentence(request: HttpRequest, project_id: int, sentence_id: int) -> HttpResponse:
-    """Delete one sentence with all that people said about it."""
+    """Delete one sentence, or a document's, with all that people said about it."""
     project = get_project(request.user, project_id, at_least=Role.OWNER)
     found = get_sentence(project, sentence_id)
     try:
@@ -290,7 +290,13 @@ def remove_sentence(request: HttpRequest, project_id: int, sentence_id: int) -> 
     except Refused as refusal:
         messages.error(request, str(refusal))
         return redirect("sentence", project.pk, found.pk)
-    messages.success(request, f"Sentence {found.position + 1} of {found.corpus.name} is deleted.")
+    if found.is_document:
+        name = found.document
+        messages.success(request, f"{name} is deleted.")
+    else:
+        messages.success(
+            request, f"Sentence {found.position + 1} of {found.corpus.name} is deleted."
+        )
     return redirect("data", project.pk)
 
 

@@ -262,15 +262,22 @@ def delete_corpus(*, corpus: Corpus, actor: Any) -> int:
 
 @transaction.atomic
 def delete_sentences(*, project: Project, ids: Sequence[int], actor: Any) -> int:
-    """Delete sentences with all answers to them; return how many. The others keep their places."""
+    """Delete sentences with all answers to them; return how many. The others keep their places.
+
+    A document among them stands for all of its sentences.
+    """
     project = Project.objects.select_for_update().get(pk=project.pk)
     rows = Sentence.objects.filter(project=project, pk__in=ids)
     known = dict(rows.filter(is_document=False).values_list("id", "corpus_id"))
     documents = set(rows.exclude(document="").values_list("corpus_id", "document"))
-    strange = [i for i in ids if i not in known]
+    whole = rows.filter(is_document=True).values_list("id", "corpus_id", "document")
+    strange = set(ids) - known.keys() - {i for i, *_ in whole}
+    for _, corpus, document in whole:
+        inside = Sentence.objects.filter(corpus=corpus, document=document, is_document=False)
+        known |= dict(inside.values_list("id", "corpus_id"))
     if strange:
         raise InvalidInput(
-            [Problem("sentences", f"No sentence {i} in this project.") for i in strange]
+            [Problem("sentences", f"No sentence {i} in this project.") for i in sorted(strange)]
         )
     _delete(project, list(known))
     changed, empty = forget_words(project, documents)

@@ -140,6 +140,18 @@ def test_deleted_sentences_leave_their_document_too(project, django_user_model):
     assert [row.document for row in _documents(project)] == ["d1"]
 
 
+def test_a_document_is_deleted_with_its_sentences(project, client, django_user_model):
+    _take(project, _rows())
+    actor = django_user_model.objects.create_user("ada", is_superuser=True)
+    client.force_login(actor)
+    page = f"/projects/{project.pk}/sentences/{_documents(project)[0].pk}/"
+    assert "Delete the document" in client.get(page).content.decode()
+    client.post(f"{page}delete/")
+    assert not Sentence.objects.filter(document="d0").exists()
+    assert [row.document for row in _documents(project)] == ["d1"]
+    assert project.corpora.get().n_sentences == 3
+
+
 @pytest.mark.parametrize("splits", [False, True])
 def test_the_test_slice_keeps_documents_whole_unless_told(splits):
     project = create_project(spec={"name": "News", "tasks": [TONE]})
