@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 from mtl_engine.errors import EngineError, Problem, UnknownName
@@ -261,7 +262,8 @@ def read_assignments(cls: type[Settings], texts: Iterable[str]) -> dict[str, Any
     return values
 
 
-def _types(cls: type[Settings]) -> dict[str, Any]:
+@cache
+def _types(cls: type[Settings]) -> Mapping[str, Any]:
     """Return the type of every setting."""
     hints = get_type_hints(cls)
     return {f.name: hints[f.name] for f in fields(cls)}  # type: ignore[arg-type]

@@ -166,19 +166,22 @@ class RunStore:
 
     def outcomes(self, record: StudyRecord) -> Iterator[tuple[RunConfig, Outcome | None]]:
         """Yield the runs that a study wants, with what came of them: failed, or nothing yet."""
+        failures = self.failures()
         for key, config in record.runs:
             if self.is_finished(key):
                 yield config, self.read(key)[1]
             else:
-                yield config, self.failure(key)
+                yield config, read_run(failures[key])[1] if key in failures else None
 
-    def failure(self, key: str) -> Outcome | None:
-        """Return the newest failure of a run, if it failed."""
-        failures = sorted(
-            (self.directory / "failures").glob(f"{key}-*"),
-            key=lambda path: int(path.name.rpartition("-")[2]),
-        )
-        return read_run(failures[-1])[1] if failures else None
+    def failures(self) -> dict[str, Path]:
+        """Return the newest failure of every run that ever failed."""
+        found = [
+            (int(number), key, path)
+            for path in (self.directory / "failures").iterdir()
+            for key, _, number in [path.name.rpartition("-")]
+            if number.isdigit()  # a folder that is being written has another name
+        ]
+        return {key: path for _, key, path in sorted(found)}
 
     def _record(self, name: str, scale: str) -> Path:
         """Return the file of a study; names may hold what paths must not."""

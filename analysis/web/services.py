@@ -42,7 +42,7 @@ def index_study(store: RunStore, record: StudyRecord) -> Study:
     """Bring one study's line up to date."""
     keys = [key for key, _ in record.runs]
     finished = {key for key in keys if store.is_finished(key)}
-    failed = [key for key in keys if key not in finished and store.failure(key)]
+    failed = (store.failures().keys() & set(keys)) - finished
     row, _ = Study.objects.update_or_create(
         name=record.name,
         scale=record.scale,
