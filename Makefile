@@ -10,7 +10,7 @@ ALONE := || { test $$? -eq 1 && echo "Once more, alone:" && $(BIN)/python -m pyt
 # The suite starts a hundred processes; each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run wheels api docs lock sbom audit test test-corpora test-sqlite test-postgres check bench chaos soak attack format browser clean
+.PHONY: run wheels api docs lock sbom audit test test-corpora test-sqlite test-postgres check check-types check-rest bench chaos soak attack format browser clean
 
 run: .venv/installed
 	@$(BIN)/python manage.py serve --demo
@@ -28,10 +28,16 @@ test-postgres: .venv/installed-dev
 test-corpora: .venv/installed-dev
 	TANDEM_TEST_CORPORA=required $(BIN)/python -m pytest -m corpora
 
+# Types take as long as all the rest together, so both run at once.
 check: .venv/installed-dev
+	@$(MAKE) --no-print-directory -j 2 check-types check-rest
+
+check-types:
+	$(BIN)/mypy mtl_engine analysis annotation config tandem_client
+
+check-rest:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy mtl_engine analysis annotation config tandem_client
 	TANDEM_HOME=$$(mktemp -d) $(BIN)/python manage.py makemigrations --check --dry-run
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $$(mktemp -d)
 
