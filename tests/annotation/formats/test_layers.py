@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation import formats
+from annotation.formats import records
 from annotation.formats.records import FormatError, layer_spec
 from mtl_engine.errors import UnknownName
 
@@ -19,7 +19,7 @@ IE = [("entities", "spans"), ("relations", "relations", "entities")]
 def match_layers(layers, tasks, explicit=None):
     """Match layers and tasks given as (name, kind) or (name, kind, parent)."""
     layers, tasks = ([layer_spec(*spec) for spec in specs] for specs in (layers, tasks))
-    return formats.match_layers(layers, tasks, explicit)
+    return records.match_layers(layers, tasks, explicit)
 
 
 def test_the_same_name_matches_first():
