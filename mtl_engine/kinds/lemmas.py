@@ -24,6 +24,7 @@ CASES: Mapping[str, Callable[[str], str]] = {
     "title": lambda form: form[:1].upper() + form[1:].lower(),
 }
 
+SHARED = 2  # first letters of a word and its lemma, where only its end is inflected
 AS_LOWER = '["lower", 0, "", 0, ""]'  # the script of a word in lower case
 
 
@@ -80,8 +81,10 @@ class LemmasKind(TagsKind):
             return change.entries(answer, [word.lower() for word in new])
         if list(old) == list(known) and old:
             return change.entries(answer, new)
-        if len(new) == 1 and old:
-            return change.entries(answer, [(" " if " " in new[0] else "").join(known)])
+        if len(new) == 1 and old and " " in new[0]:
+            return change.entries(answer, [" ".join(known)])
+        if len(new) == 1 and old and _ends_alone(old, known):
+            return change.entries(answer, ["".join(known)])
         return None if new else change.entries(answer, [])
 
     def pipeline(self, task: TaskSpec, tasks: Sequence[TaskSpec]) -> None:
@@ -106,6 +109,17 @@ class LemmasKind(TagsKind):
 
 
 KINDS.register(LemmasKind())
+
+
+def _ends_alone(words: Sequence[str], lemmas: Sequence[str]) -> bool:
+    """Return whether words are their own lemmas but for the last, which is inflected at its end.
+
+    mis + takes is a mistake, but did + n't is no donot.
+    """
+    *before, (word, lemma) = [
+        (word.lower(), lemma.lower()) for word, lemma in zip(words, lemmas, strict=True)
+    ]
+    return all(one == other for one, other in before) and word[:SHARED] == lemma[:SHARED]
 
 
 def lemma_fault(text: Any, *, longest: int = LONGEST) -> str:

@@ -158,3 +158,20 @@ def test_new_words_of_a_graph_have_a_head_as_others_have(start, end, new, arcs):
     assert kind.recut(task, WHOLE, change) == arcs
     assert kind.recut(replace(task, labels=task.labels[1:]), WHOLE, change) is None
     assert kind.recut(task, [], change) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "lemmas", "merged"),
+    [
+        (["mis", "Takes"], ["mis", "take"], ["mistake"]),
+        (["Can", "not"], ["can", "not"], ["cannot"]),
+        (["did", "n't"], ["do", "not"], None),
+        (["must", "n't"], ["must", "not"], None),
+    ],
+)
+def test_words_that_are_merged_have_one_lemma_where_only_the_last_is_inflected(
+    words, lemmas, merged
+):
+    change = Recut(0, 2, 1, words, ["".join(words)])
+    task = TaskSpec("lemma", "lemmas")
+    assert KINDS["lemmas"].recut(task, lemmas, change) == merged
