@@ -253,6 +253,8 @@ def restore_version(
     since = [one for one in versions.values() if one.pk >= target.pk]
     pair = [one for one in versions.values() if one.created_at == target.created_at]
     borders = [one for one in since if one.change.startswith(BORDERS)]
+    if borders and target not in borders and sentence.tokens == borders[0].tokens:
+        borders = []  # they were put back
     if borders and any(one not in pair for one in since):
         raise Conflict("The borders of this sentence were changed since; put that back first.")
     if not borders:
@@ -339,7 +341,8 @@ def _restore(sentence: Sentence, version: SentenceVersion, done: Correction, now
             key = (row.task_id, getattr(row, "author_id", None))
             old = before.pop(key, None)
             row.versions.all().delete()  # they answer other words; the versions kept have them
-            if old is None or row.updated_at > version.created_at:
+            is_newer = row.updated_at > version.created_at
+            if old is None or (is_newer and row.value != old[3]):
                 done.to_redo.add(tasks[row.task_id])
                 row.delete()
                 continue

@@ -421,6 +421,19 @@ def test_a_cut_is_joined_again_and_a_join_cut_with_all_answers(desk):
         restore("s1", halves[0])  # words were corrected between: the border is cut by hand
 
 
+def test_words_are_put_back_behind_borders_that_were_put_back(desk):
+    before, text = gold("s1"), written(desk)
+    correct("s1", 1, 2, ["can", "not"])
+    sentence = Sentence.objects.get(key="s1")
+    words = sentence.versions.get()
+    cut_sentence(sentence=sentence, at=2, actor=None, now=timezone.now())
+    with pytest.raises(Conflict, match="changed since"):
+        restore("s1", words)
+    restore("s1", sentence.versions.last())
+    restore("s1", words)
+    assert (gold("s1"), written(desk)) == (before, text)
+
+
 def test_a_join_is_cut_again_where_it_was(desk):
     before, text = (gold("s1"), gold("s2")), written(desk)
     sentence = Sentence.objects.get(key="s1")
