@@ -53,7 +53,7 @@ def foretold_labels(
     NaN where nothing is answered. The first version alone is learned from.
     """
     found = [np.full((len(judged), 3), np.nan) for judged, _ in versions]
-    part = _parts(groups or list(range(len(versions[0][1]))), seed)
+    part = parts_of(groups or list(range(len(versions[0][1]))), seed)
     specs = {task.name: task for task in tasks}
     for task in tasks:
         if form_of(task) not in CLUES:
@@ -89,11 +89,9 @@ class _Labels:
     def __init__(self, clues: Sequence[Sequence[str]], labels: Sequence[str]) -> None:
         from sklearn.linear_model import LogisticRegression  # takes a second to load
 
-        uses = Counter(clue for own in clues for clue in own)
-        known = sorted(clue for clue, n in uses.items() if n >= LEAST_USES)
-        self.columns = {clue: column for column, clue in enumerate(known)}
+        self.columns = known_clues(clues)
         self.model = LogisticRegression(C=PENALTY, max_iter=MOST_STEPS, tol=1e-3)
-        self.model.fit(self._matrix(clues), labels)
+        self.model.fit(clue_matrix(clues, self.columns), labels)
         self.places = {label: column for column, label in enumerate(self.model.classes_)}
 
     @classmethod
@@ -108,7 +106,7 @@ class _Labels:
 
     def of(self, clues: Sequence[Sequence[str]], items: Sequence[Judgement]) -> np.ndarray:
         """Return (n, 3) how likely the given, the likeliest other and the expected label are."""
-        all_labels = self.model.predict_proba(self._matrix(clues))
+        all_labels = self.model.predict_proba(clue_matrix(clues, self.columns))
         found = np.full((len(items), 3), np.nan)
         for row, (one, p) in enumerate(zip(items, all_labels, strict=True)):
             if one.given is None:
@@ -120,18 +118,27 @@ class _Labels:
             found[row, 2] = rivals.max() if other is None else p[other]
         return found
 
-    def _matrix(self, clues: Sequence[Sequence[str]]) -> Any:
-        from scipy.sparse import csr_matrix
 
-        columns, ends = [], [0]
-        for own in clues:
-            columns += sorted({self.columns[clue] for clue in own if clue in self.columns})
-            ends.append(len(columns))
-        shape = (len(clues), max(1, len(self.columns)))
-        return csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+def known_clues(clues: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return the clues that tell something of other places, with their columns."""
+    uses = Counter(clue for own in clues for clue in own)
+    known = sorted(clue for clue, n in uses.items() if n >= LEAST_USES)
+    return {clue: column for column, clue in enumerate(known)}
 
 
-def _parts(groups: Sequence[Hashable], seed: int) -> np.ndarray:
+def clue_matrix(clues: Sequence[Sequence[str]], known: Mapping[str, int]) -> Any:
+    """Return the sparse matrix (n, clues) of which place has which clue."""
+    from scipy.sparse import csr_matrix
+
+    columns, ends = [], [0]
+    for own in clues:
+        columns += sorted({known[clue] for clue in own if clue in known})
+        ends.append(len(columns))
+    shape = (len(clues), max(1, len(known)))
+    return csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+
+
+def parts_of(groups: Sequence[Hashable], seed: int) -> np.ndarray:
     """Return (n,) the part of each sentence, groups whole."""
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     part = np.random.default_rng([seed, N_PARTS]).permutation(len(numbers)) % N_PARTS

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from analysis.methods.label_errors.attachments import foretold_heads
 from analysis.methods.label_errors.contexts import foretold_labels
 from analysis.methods.label_errors.contradictions import RULES, Reason, contradictions
 from analysis.methods.label_errors.judgement import (
@@ -116,15 +117,17 @@ def find_suspects(
     """
     reasons = contradictions(judged, examples, tasks)
     versions = [(judged, examples), *planted]
-    foretold, *of_others = foretold_labels(versions, tasks, groups=groups, seed=seed)
-    values = np.hstack([_features(judged, reasons), _of_places(foretold)])
+    labels = foretold_labels(versions, tasks, groups=groups, seed=seed)
+    heads = foretold_heads(versions, tasks, groups=groups, seed=seed)
+    places = [np.hstack([_of_labels(p), _of_heads(h)]) for p, h in zip(labels, heads, strict=True)]
+    values = np.hstack([_features(judged, reasons), places[0]])
     taught = [
         (
             others,
-            np.hstack([_features(others, contradictions(others, wrong, tasks)), _of_places(p)]),
+            np.hstack([_features(others, contradictions(others, wrong, tasks)), place]),
             planted_items(others, examples, wrong, tasks),
         )
-        for (others, wrong), p in zip(planted, of_others, strict=True)
+        for (others, wrong), place in zip(planted, places[1:], strict=True)
     ]
     probability = _untaught(judged, reasons)
     for task in tasks:
@@ -169,13 +172,19 @@ def _features(judged: Sequence[Judgement], reasons: Sequence[Sequence[Reason]]) 
     return np.array(rows, dtype=np.float64)
 
 
-def _of_places(foretold: np.ndarray) -> np.ndarray:
+def _of_labels(foretold: np.ndarray) -> np.ndarray:
     """Return (n, f) how the given label compares with those that its place foretells (n, 3)."""
     is_known = ~np.isnan(foretold[:, :1])
     own, rival, expected = np.log(np.maximum(np.nan_to_num(foretold, nan=1.0), LEAST_LIKELIHOOD)).T
     other = np.log(np.maximum(1 - np.exp(own), LEAST_LIKELIHOOD))
     features = np.stack([own, other, rival, own - rival, expected - own], axis=1)
     return np.hstack([np.where(is_known, features, 0.0), is_known])
+
+
+def _of_heads(foretold: np.ndarray) -> np.ndarray:
+    """Return (n, f) how the given head compares with others that the word could have (n, 2)."""
+    odds, rival = np.nan_to_num(foretold).T
+    return np.stack([odds, rival, odds - rival], axis=1)
 
 
 def _lessons(task: str, taught: Sequence[Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:

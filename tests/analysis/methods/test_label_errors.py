@@ -14,6 +14,7 @@ from analysis.methods.label_errors import (
     find_suspects,
     label_thresholds,
 )
+from analysis.methods.label_errors.attachments import foretold_heads
 from analysis.methods.label_errors.contexts import foretold_labels
 from analysis.methods.label_errors.planted import plant_errors, planted_items
 from mtl_engine.kinds import KINDS
@@ -232,3 +233,48 @@ def test_a_place_without_an_answer_foretells_nothing():
     (found,) = foretold_labels([(judged, examples)], (THINGS, LINKS))
     assert np.isnan(found[3]).all()
     assert not np.isnan(found[4]).any()
+
+
+TAGS = TaskSpec("tags", "tags", ("DET", "ADJ", "NOUN", "VERB"))
+SHAPES = (
+    ("DET NOUN VERB", [2, 3, 0]),
+    ("DET ADJ NOUN VERB", [3, 3, 4, 0]),
+    ("NOUN VERB DET NOUN", [2, 0, 4, 2]),
+    ("DET NOUN VERB DET ADJ NOUN", [2, 3, 0, 6, 6, 3]),
+)
+
+
+def _trees(n, head_of_the_first=None):
+    """Sentences of four shapes, each of its own words; the first may hang a word elsewhere."""
+    examples, judged = [], []
+    for row in range(n):
+        tags, heads = SHAPES[row % len(SHAPES)]
+        heads = list(heads)
+        if row == 0 and head_of_the_first is not None:
+            heads[0] = head_of_the_first
+        arcs = [[head, "dep" if head else "root"] for head in heads]
+        words = tuple(f"{tag.lower()}{row}" for tag in tags.split())
+        examples.append(Example(words, {"tree": arcs, "tags": tags.split()}, row))
+        for word, (head, label) in enumerate(arcs):
+            item = (word, head, label)
+            judged.append(Judgement(row, "tree", item, item, 0.5, 0.5))
+    return judged, examples
+
+
+def test_a_word_on_another_head_than_its_tags_tell_is_unlikely_there():
+    right, wrong = _trees(60), _trees(60, head_of_the_first=3)  # an article on the verb
+    first, second = foretold_heads([right, wrong], (TREE, TAGS))
+    assert (first[:, 0] > first[:, 1]).all()  # every head is likelier than its rivals
+    assert second[0, 0] < second[0, 1]
+    assert second[0, 0] < first[0, 0]
+    assert (second[1:, 0] > second[1:, 1]).all()
+
+
+def test_heads_are_foretold_for_answered_words_of_trees_alone():
+    judged, examples = _trees(20)
+    judged[5] = replace(judged[5], given=None)
+    judged.append(Judgement(0, "tags", (0, "DET"), (0, "DET"), 0.5, 0.5))
+    (found,) = foretold_heads([(judged, examples)], (TREE, TAGS))
+    assert np.isnan(found[[5, -1]]).all()
+    assert not np.isnan(np.delete(found, [5, len(found) - 1], axis=0)).any()
+    assert np.isnan(foretold_heads([_links(60)], (THINGS, LINKS))[0]).all()
