@@ -18,7 +18,12 @@ import numpy as np
 
 from analysis.methods.label_errors.attachments import foretold_heads
 from analysis.methods.label_errors.contexts import foretold_labels
-from analysis.methods.label_errors.contradictions import RULES, Reason, contradictions
+from analysis.methods.label_errors.contradictions import (
+    ABOUT_SHAPE,
+    RULES,
+    Reason,
+    contradictions,
+)
 from analysis.methods.label_errors.judgement import (
     Judgement,
     adjusted_margin,
@@ -136,10 +141,18 @@ def find_suspects(
         if own and is_wrong.sum() >= LEAST_PLANTED:
             probability[own] = _learned(rows, is_wrong, values[own])
     found = [
-        Suspect(one, float(p), tuple(r for r in own if r.evidence >= LEAST_EVIDENCE))
+        Suspect(one, float(p), tuple(reason for reason in own if _tells(reason, one)))
         for one, p, own in zip(judged, probability, reasons, strict=True)
     ]
     return sorted(found, key=lambda suspect: -suspect.probability)
+
+
+def _tells(reason: Reason, one: Judgement) -> bool:
+    """Return whether a contradiction speaks for what is expected, in words that say so."""
+    if reason.evidence < LEAST_EVIDENCE or reason.rule in ABOUT_SHAPE:
+        return reason.evidence >= LEAST_EVIDENCE
+    given, expected = label_of(one.given), label_of(one.expected)
+    return reason.usual != given and (expected in (reason.usual, given))
 
 
 def _features(judged: Sequence[Judgement], reasons: Sequence[Sequence[Reason]]) -> np.ndarray:

@@ -278,3 +278,16 @@ def test_heads_are_foretold_for_answered_words_of_trees_alone():
     assert np.isnan(found[[5, -1]]).all()
     assert not np.isnan(np.delete(found, [5, len(found) - 1], axis=0)).any()
     assert np.isnan(foretold_heads([_links(60)], (THINGS, LINKS))[0]).all()
+
+
+def test_a_reason_never_names_the_answer_that_it_speaks_against():
+    judged, examples = [], []
+    for row in range(60):  # "here" is a price in 4 of 10 sentences, "rome" never is
+        word, label = ("here", "price" if row < 4 else "city") if row < 10 else ("rome", "city")
+        examples.append(Example(("to", word), {"slots": [[1, 2, label]]}, row))
+        judged.append(Judgement(row, "slots", (1, 2, label), (1, 2, label), 0.9, 0.9))
+    judged[5] = Judgement(5, "slots", (1, 2, "city"), (1, 2, "price"), 0.1, 0.8)
+    judged[40] = Judgement(40, "slots", (1, 2, "price"), (1, 2, "city"), 0.1, 0.8)
+    suspects = {s.judgement.row: s for s in find_suspects(judged, examples, (SLOTS,))}
+    assert suspects[5].reasons == ()  # "here" is a price unusually often, yet usually a city
+    assert {reason.usual for reason in suspects[40].reasons} == {"city"}
