@@ -1606,6 +1606,7 @@ class Quote(TypedDict):
     tasks: list["QuotedTask"]
     hours: "Interval"
     sentences: "Interval"
+    n_open: int | None
     shared_hours: float | None
     spent_hours: float
     weekly_hours: float

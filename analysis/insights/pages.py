@@ -290,7 +290,7 @@ def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
     words: dict[str, Any] = {
         "hours": needed(found["hours"]["middle"]),
         "span": span(found["hours"]),
-        "sentences": "" if middle is None else _sentences(middle, sentences),
+        "sentences": "" if middle is None else _sentences(middle, sentences, found["n_open"]),
         "money": money(project, found["hours"]),
         "people": f"{weekly}: {people}" if people and weekly else weekly,
         "shared": duration(shared) if shared else "",
@@ -312,11 +312,12 @@ def _quote_words(project: Project, found: dict[str, Any]) -> dict[str, Any]:
     return words
 
 
-def _sentences(middle: float, interval: Mapping[str, float | None]) -> str:
+def _sentences(middle: float, interval: Mapping[str, float | None], n_open: int | None) -> str:
     high, sentences = interval["high"], span(interval, "sentences")
+    told = f"{middle:,.0f} sentences ({sentences}), each read once for all tasks"
     if middle < 0.5 and high is not None:
-        return f"up to {high:,.0f} sentences, each read once for all tasks"
-    return f"{middle:,.0f} sentences ({sentences}), each read once for all tasks"
+        told = f"up to {high:,.0f} sentences, each read once for all tasks"
+    return told if n_open is None else f"{told}; {n_open:,} are open"
 
 
 def _scale(rows: Sequence[Mapping[str, Any]]) -> float:

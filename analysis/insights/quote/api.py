@@ -95,6 +95,7 @@ class QuoteShape(Message):
     tasks = QuotedTask(many=True)
     hours = IntervalShape()
     sentences = IntervalShape()
+    n_open = s.IntegerField(allow_null=True, help_text="Sentences that lack an answer.")
     shared_hours = s.FloatField(allow_null=True, help_text="Saved by reading once for all tasks.")
     spent_hours = s.FloatField()
     weekly_hours = s.FloatField()

@@ -94,6 +94,7 @@ def quoted(
         "tasks": rows,
         "hours": as_interval(interval_of(hours, even)),
         "sentences": as_interval(interval_of(changed.together().sentences, even)),
+        "n_open": facts.get("n_open"),  # unknown where an earlier version computed
         "shared_hours": _shared(rows, hours),
         "people": facts["people"],
         "what_ifs": [_if_row(one, plan, base_hours, even) for one in ifs.values()],

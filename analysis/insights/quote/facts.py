@@ -21,6 +21,7 @@ from annotation.models import (
 )
 from annotation.queue.selectors import LONGEST, cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
+from annotation.rounds.selectors import n_open
 from annotation.rounds.settings import default_settings
 from mtl_engine.kinds import KINDS
 
@@ -63,6 +64,7 @@ def quote_facts(project: Project) -> dict[str, Any]:
         "n_answers": default_settings(project).overlap or project.overlap,
         "prior": _server_prior(project),
         "spent_hours": spent_hours(project),
+        "n_open": n_open(project),
         **_pace(project),
     }
 

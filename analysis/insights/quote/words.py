@@ -86,6 +86,13 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
         )
     if words and (help_words := _what_helps(found)):
         words.append(help_words)
+    n_sentences, n_open = found["sentences"]["middle"], found["n_open"]
+    if n_open is not None and n_sentences is not None and n_sentences > n_open:
+        is_are = "is" if n_open == 1 else "are"
+        words.append(
+            f"About {n_sentences:,.0f} sentences are needed, and {n_open:,} {is_are} open: "
+            "import more, or lower a target."
+        )
     return words
 
 
@@ -149,7 +156,7 @@ def as_text(found: Mapping[str, Any]) -> str:
         else:
             wide = ", from other projects" if row["is_wide"] and found["n_curves"] else ""
             lines.append(
-                f"{goal}: {duration(row['hours']['middle'])} alone ({span(row['hours'])}{wide})"
+                f"{goal}: {needed(row['hours']['middle'])} alone ({span(row['hours'])}{wide})"
             )
     for one in found["what_ifs"]:
         if one["name"] in found["chosen"] or one["is_shown"]:

@@ -97,6 +97,20 @@ def test_a_lower_target_costs_less_and_a_dropped_one_nothing(known):
     assert row["hours"]["middle"] < 0
 
 
+def test_a_quote_says_when_fewer_sentences_are_open_than_it_needs(known):
+    facts = facts_of(known)
+    assert facts["n_open"] == 0
+    needed = quoted(known, facts, Wish(), today=TODAY)["sentences"]["middle"]
+    short = quoted(known, {**facts, "n_open": 3}, Wish(), today=TODAY)
+    assert (
+        f"About {needed:,.0f} sentences are needed, and 3 are open: import more, or lower a target."
+        in short["outlook"]
+    )
+    assert "3 are open" in as_text(short)
+    enough = quoted(known, {**facts, "n_open": 10**6}, Wish(), today=TODAY)
+    assert (enough["n_open"], enough["outlook"]) == (10**6, [])
+
+
 def test_what_was_trained_changes_the_hours_of_a_what_if(known):
     rows = [
         {
