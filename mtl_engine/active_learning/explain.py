@@ -136,28 +136,49 @@ def _covering_reason(
     drawn = [cell["task"] for cell in cells if cell["is_by_chance"]]
     words = [f"Drawn at random for {', '.join(drawn)}."] if drawn else []
     chosen = sorted((c for c in cells if not c["is_by_chance"]), key=lambda c: -c["share"])
-    words += [
-        f"{cell['task']}: {_in_words(cell['features'][0])}" for cell in chosen if cell["features"]
-    ]
+    words += [_in_words(alike) for alike in _by_what_they_cover(chosen)]
     along = [cell["task"] for cell in chosen if not cell["features"]]
     if along:  # no error is expected there: it costs little beside the others
         words.append(f"{', '.join(along)}: asked along with the others.")
     return Reason(source, " ".join(words), {**numbers, "covers": list(cells)})
 
 
-def _in_words(feature: Mapping[str, Any]) -> str:
-    """Return what a cell covers first of all."""
-    labelled = f"{feature['labelled']:,}" if feature["labelled"] else "none"
-    wrong = f"the model gets {_how_many(feature['expected_wrong'])} of them wrong"
-    if not feature["words"]:
-        return f"covers {feature['pool']:,} sentences like it; {wrong}, {labelled} labelled."
-    words = [f"'{word}'" for word in dict.fromkeys(feature["words"])]
-    verb = "covers" if len(words) == 1 else "cover"
+def _by_what_they_cover(cells: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return cells that cover something, those together that cover the same first of all."""
+    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        for feature in cell["features"][:1]:
+            words = tuple(dict.fromkeys(map(str.casefold, feature["words"])))
+            same = (words or cell["task"], feature["pool"], feature["like"], feature["labelled"])
+            found.setdefault(same, []).append(cell)
+    return list(found.values())
+
+
+def _in_words(cells: Sequence[Mapping[str, Any]]) -> str:
+    """Return what cells cover first of all, and how much of that the model gets wrong.
+
+    A sentence per call, so that it can be said in other languages as a whole.
+    """
+    feature = cells[0]["features"][0]
+    tasks = ", ".join(cell["task"] for cell in cells)
+    n, known = f"{feature['pool']:,}", "none labelled"
+    if feature["labelled"]:
+        known = f"{feature['labelled']:,} labelled"
+    shares = [cell["features"][0]["expected_wrong"] for cell in cells]
+    least, most = _how_many(min(shares)), _how_many(max(shares))
+    wrong = f"the model gets {most} of them wrong"
+    if least != most:
+        wrong = f"the model gets {least} to {most} of them wrong"
+    words: dict[str, str] = {}
+    for word in feature["words"]:
+        words.setdefault(word.casefold(), f"'{word}'")
+    if not words:
+        return f"{tasks}: covers {n} sentences like it; {wrong}, {known}."
+    named = ", ".join(words.values())
     like = f" ({feature['like']})" if feature["like"] else ""
-    return (
-        f"{', '.join(words)} {verb} {feature['pool']:,} words like it{like}; {wrong}, "
-        f"{labelled} labelled."
-    )
+    if len(words) == 1:
+        return f"{tasks}: {named} covers {n} words like it{like}; {wrong}, {known}."
+    return f"{tasks}: {named} cover {n} words like them{like}; {wrong}, {known}."
 
 
 def _how_many(share: float) -> str:

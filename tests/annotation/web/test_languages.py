@@ -102,6 +102,20 @@ def f(task, labels):
     ]
 
 
+def test_a_reason_of_several_tasks_is_said_sentence_by_sentence():
+    reason = (
+        "Terms, Links: 'Face', 'views' cover 86 words like them (visual); the model gets about a "
+        "fifth to about a third of them wrong, 7 labelled. Aim: covers 38 sentences like it; the "
+        "model gets about one in ten of them wrong, none labelled."
+    )
+    with translation.override("de"):
+        assert said(reason) == (
+            "Terms, Links: 'Face', 'views' decken 86 ähnliche Wörter ab (visual); das Modell macht "
+            "etwa ein Fünftel bis etwa ein Drittel davon falsch, 7 annotiert. Aim: deckt 38 "
+            "ähnliche Sätze ab; das Modell macht etwa jedes zehnte davon falsch, keine annotiert."
+        )
+
+
 @pytest.mark.django_db
 def test_scripts_of_a_page_are_told_in_its_language_and_programs_in_english():
     desk = Desk(new_project())

@@ -1,12 +1,14 @@
 """MT-EEC in the loop: units from a trained model, a choice in cells, and reasons in words."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mtl_engine.active_learning.choose import CHANCE, Budget, choose, choose_by_chance
+from mtl_engine.active_learning import explain
+from mtl_engine.active_learning.choose import CHANCE, STRATEGY, Budget, choose, choose_by_chance
 from mtl_engine.active_learning.cover import pool_units, sentence_groups
 from mtl_engine.active_learning.evaluate import Calibration, TaskEvaluation, task_needs
 from mtl_engine.active_learning.explain import explain_choice
@@ -214,10 +216,30 @@ def test_reasons_name_words_what_they_are_like_and_the_counts(pool, scores):
             for feature in cell["features"]:
                 assert set(feature["words"]) <= set(tokens[one.row])
                 assert feature["pool"] >= 1
-        assert "like it" in reason.why or reason.why.startswith("Drawn at random")
+        assert re.search("like (it|them)", reason.why) or reason.why.startswith("Drawn at random")
         assert "of them wrong" in reason.why or reason.why.startswith("Drawn at random")
     random_ones = [r for r in reasons if r.source == "random"]
     assert all("covers" not in reason.numbers for reason in random_ones)
+
+
+def test_tasks_that_cover_the_same_words_share_one_sentence_of_the_reason():
+    def cell(task, words, wrong, n=86, labelled=7):
+        feature = {"words": words, "pool": n, "like": "visual", "labelled": labelled}
+        feature |= {"expected_wrong": wrong, "share": 1.0}
+        return {"task": task, "share": wrong, "is_by_chance": False, "features": [feature]}
+
+    words = ["Face", "views", "face"]
+    cells = [cell("Terms", words, 0.3), cell("Links", words, 0.16), cell("Aim", [], 0.1, 38, 0)]
+    assert explain._covering_reason(cells, {}, STRATEGY).why == (
+        "Terms, Links: 'Face', 'views' cover 86 words like them (visual); the model gets about a "
+        "fifth to about a third of them wrong, 7 labelled. Aim: covers 38 sentences like it; the "
+        "model gets about one in ten of them wrong, none labelled."
+    )
+    alone = explain._covering_reason([cell("Terms", ["face"], 0.3)], {}, STRATEGY).why
+    assert alone == (
+        "Terms: 'face' covers 86 words like it (visual); the model gets about a third of them "
+        "wrong, 7 labelled."
+    )
 
 
 def test_a_task_that_no_model_has_learned_is_covered_all_the_same(ensemble):
