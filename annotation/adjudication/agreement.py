@@ -209,21 +209,38 @@ def measure_agreement(
             for name in measured.agreement_measures
         },
         tuple(_pair_agreement(pair, rng) for pair in pairs),
-        {
-            label: _score(sums.values(weights))
-            for label, sums in _per_label(measured, shared).items()
-        },
+        {label: _pair_score(sums, weights) for label, sums in _per_label(measured, shared).items()},
     )
 
 
 def ratio_score(sums: Ratio, *, seed: int = 0) -> Score:
     """Return a ratio with its bootstrap interval over what it was summed over."""
     found = _score(sums.values(_weights(len(sums.common), np.random.default_rng(seed))))
+    return with_room(found, int(np.count_nonzero(sums.total)))
+
+
+def with_room(found: Score, n: int) -> Score:
+    """Return a ratio over n sentences that were all alike with the interval that n allows.
+
+    Resamples of equal rows are equal; the exact bound of Clopper and Pearson is not.
+    """
     if found.low is None or found.low != found.high or found.value not in (0, 1):
         return found
-    # Resamples of equal rows are equal: the exact bound of Clopper and Pearson says what n allows.
-    bound = 0.025 ** (1 / np.count_nonzero(sums.total))
+    bound = 0.025 ** (1 / n)
     return Score(1.0, bound, 1.0) if found.value else Score(0.0, 0.0, 1 - bound)
+
+
+def _pair_score(sums: Sums, weights: Array) -> Score:
+    """Return a measure of two people with its interval."""
+    found = _score(sums.values(weights))
+    if isinstance(sums, Ratio):
+        return with_room(found, int(np.count_nonzero(sums.total)))
+    return _or_alone(found)
+
+
+def _or_alone(found: Score) -> Score:
+    """Return a measure beyond chance; alone where all resamples are alike: they tell no room."""
+    return found if found.low != found.high else Score(found.value)
 
 
 def _weights(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -252,15 +269,18 @@ def _overall(
     weights: np.ndarray,
 ) -> Score:
     if name not in OF_ALL:
-        return _score(_mean_of_pairs(name, pairs, weights))
+        found = _score(_mean_of_pairs(name, pairs, weights))
+        if all(isinstance(pair.sums[name], Ratio) for pair in pairs):
+            return with_room(found, weights.shape[1])
+        return _or_alone(found)
     columns = [_columns(kind, sentence) for sentence in shared]
     if name == "fleiss":
         fleiss = Fleiss.of(columns, len(people))
         if 2 * fleiss.units.sum() < sum(map(len, columns)):
             return Score(None)  # of the few that everybody answered it would tell nothing
-        return _score(fleiss.values(weights))
+        return _or_alone(_score(fleiss.values(weights)))
     alpha = Alpha.of(columns, kind.distance if kind.has_distance else None)
-    return _score(alpha.values(weights))
+    return _or_alone(_score(alpha.values(weights)))
 
 
 def _mean_of_pairs(name: str, pairs: Sequence[_Pair], weights: np.ndarray) -> np.ndarray:
@@ -296,7 +316,7 @@ def _pairs(kind: Kind, shared: Sequence[_Sentence], people: Sequence[str]) -> "l
 
 def _pair_agreement(pair: _Pair, rng: np.random.Generator) -> PairAgreement:
     weights = _weights(len(pair.rows), rng)
-    scores = {name: _score(sums.values(weights)) for name, sums in pair.sums.items()}
+    scores = {name: _pair_score(sums, weights) for name, sums in pair.sums.items()}
     return PairAgreement(pair.first, pair.second, len(pair.rows), scores)
 
 

@@ -198,6 +198,20 @@ def test_sets_of_labels_agree_by_degrees():
     assert report.scores["alpha"].value == pytest.approx(1 - observed / expected)
 
 
+def test_two_who_always_or_never_agree_may_still_differ_or_agree():
+    for second, value in ((["a", "b", "a", "b"] * 2, 1), (["b", "a", "b", "a"] * 2, 0)):
+        report = _classes(["a", "b", "a", "b"] * 2, second)
+        room = 0.369  # of eight, by Clopper and Pearson, 95 %
+        for found in (report.scores["accuracy"], report.pairs[0].scores["accuracy"]):
+            expected = (1 - room, 1) if value else (0, room)
+            assert found.value == value
+            assert (found.low, found.high) == pytest.approx(expected, abs=0.001)
+        if value:  # beyond chance, no resample tells how far it may move
+            beyond = [report.scores["kappa"], report.scores["alpha"]]
+            beyond.append(report.pairs[0].scores["kappa"])
+            assert [(found.low, found.high) for found in beyond] == [(None, None)] * 3
+
+
 def test_fourteen_of_fourteen_still_leave_room_for_errors():
     found = ratio_score(Ratio(np.ones(14), np.ones(14)))
     assert (found.value, found.high) == (1, 1)
