@@ -5,9 +5,10 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods
 
-from analysis.report.output import as_csv
+from analysis.report.output import as_csv, as_html
 from analysis.report.presentation import sections
 from analysis.report.study import study_report
 from analysis.report.tables import StudyReport
@@ -17,13 +18,16 @@ from analysis.web.forms import ReplayForm, ShippedStudyForm
 from analysis.web.selectors import visible_studies
 from analysis.web.services import (
     STUDY_JOB,
+    go_on,
+    newest_job,
+    replay_name,
     run_store,
     shipped_studies,
     start_replay,
     start_study,
 )
 from annotation.accounts.access import get_project
-from annotation.errors import Refused
+from annotation.errors import Forbidden, Refused
 from annotation.jobs.services import OPEN
 from annotation.models import Job, Project, Role
 from annotation.web.errors import show_refusal
@@ -69,31 +73,53 @@ def papers(request: HttpRequest, project_id: int) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
-    """Show a study's tables and curves, or return its scores as CSV."""
+    """Show a study's tables and curves, return them as a file, or compute what is missing."""
     project = get_project(request.user, project_id, at_least=Role.CURATOR)
     found = visible_studies(request.user, project).filter(pk=study_id).first()
     if found is None:
         raise Http404("No such study.")
+    may_start = _may_start(request, project, found.name)
+    if request.method == "POST":
+        if not may_start:
+            raise Forbidden("Owners go on with replays, admins with studies of the server.")
+        started = go_on(project=project, study=found, created_by=request.user)
+        return redirect("job", project.pk, started.pk)
     store = run_store()
     record = store.find_study(found.name, found.scale)
     if record is None:
         raise Http404("The files of this study are gone.")
     report = study_report(store, record)
-    if request.GET.get("format") == "csv":
-        return HttpResponse(
-            as_csv(report),
-            content_type="text/csv",
-            headers={"Content-Disposition": 'attachment; filename="scores.csv"'},
-        )
+    if request.GET.get("format") in FILES:
+        return _file(report, request.GET["format"])
+    job = newest_job(project, found)
+    is_open = job is not None and job.state in OPEN
     context = {
+        "job": job if is_open else None,
+        "may_go_on": may_start and job is not None and not is_open and bool(report.absent),
         "study": found,
         "report": report,
         "sections": sections(report),
         "curves": _curves(report),
     }
     return render_in_project(request, "analysis/study.html", project, "studies", context)
+
+
+FILES = {"csv": ("text/csv", as_csv), "html": ("text/html", as_html)}
+
+
+def _file(report: StudyReport, format: str) -> HttpResponse:
+    content_type, write = FILES[format]
+    name = "scores.csv" if format == "csv" else f"{report.name}.html"
+    headers = {"Content-Disposition": content_disposition_header(True, name) or "attachment"}
+    return HttpResponse(write(report), content_type=content_type, headers=headers)
+
+
+def _may_start(request: HttpRequest, project: Project, name: str) -> bool:
+    is_own = name == replay_name(project)
+    is_owner = project.role is not None and project.role.reaches(Role.OWNER)
+    return bool(request.user.is_superuser or (is_own and is_owner))
 
 
 @login_required
@@ -189,4 +215,11 @@ def _curves(report: StudyReport) -> dict[str, Any]:
         for metric, groups in report.drawn.items()
     }
     baseline = report.verdict.baseline if report.verdict else ""
-    return {"across": report.across, "baseline": baseline, "metrics": metrics}
+    names = {group["name"] for groups in metrics.values() for group in groups}
+    has_others = len(names - {baseline}) > 1
+    return {
+        "across": report.across,
+        "baseline": baseline if baseline in names else "",
+        "has_others": has_others,
+        "metrics": metrics,
+    }

@@ -115,6 +115,24 @@ def start_replay(
     return start_study(project=project, content=content, created_by=created_by)
 
 
+def newest_job(project: Project, study: Study) -> Job | None:
+    """Return the newest job of a study that was started in a project."""
+    arguments = {"arguments__name": study.name, "arguments__scale": study.scale}
+    return project.jobs.filter(kind=STUDY_JOB, **arguments).order_by("-pk").first()
+
+
+def go_on(*, project: Project, study: Study, created_by: Any) -> Job:
+    """Queue a study again as it was started: finished runs are kept, the others computed."""
+    last = newest_job(project, study)
+    if last is None:
+        raise Conflict(f"The study {study} was started elsewhere: go on with it there.")
+    if last.state in OPEN:
+        raise Conflict(f"The study {study} is running already.")
+    return enqueue_job(
+        project=project, kind=STUDY_JOB, arguments=last.arguments, created_by=created_by
+    )
+
+
 def run_study(job: Job, progress: Progress) -> None:
     """Compute the runs that are missing, one after the other; the worker calls it.
 

@@ -1,6 +1,7 @@
 """Words for templates: numbers as people read them, fields by name, task kinds, insights."""
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -27,6 +28,8 @@ from annotation.web.static_storage import (
 from mtl_engine.kinds import KINDS, Kind
 
 FOLDER = "annotation/annotate/kinds"
+DECIMAL = re.compile(r"\d[\d,]*\.\d+")
+NOUGHT = re.compile(r"(?<![\d.,])0(?=\.\d)")
 register = template.Library()
 
 
@@ -120,6 +123,14 @@ def as_share(value: float) -> str:
     if translation.get_language() == "en":  # other languages keep the nought
         text = text.removeprefix("0")
     return written_number(f"−{text}" if value < 0 and float(f"{value:.2f}") else text)
+
+
+@register.filter
+def as_cell(text: str) -> str:
+    """Return a cell of a report with its numbers as pages write them: 0.69 ±0.04 -> .69 ±.04."""
+    if translation.get_language() == "en":
+        return NOUGHT.sub("", text)
+    return DECIMAL.sub(lambda number: written_number(number[0]), text)
 
 
 @register.filter

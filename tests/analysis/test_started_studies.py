@@ -1,12 +1,15 @@
 """Studies that are started in the browser: a form, a job of their own lane, a page with results."""
 
+import re
+import shutil
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
 from django.utils import timezone
 
 from analysis.web.models import Study
-from analysis.web.services import run_study, shipped_studies, start_study
+from analysis.web.services import run_store, run_study, shipped_studies, start_study
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs.services import claim_job, get_job_kind
 from annotation.models import Job, Membership, Role
@@ -56,6 +59,51 @@ def test_a_study_runs_in_the_lane_of_research_and_is_shown(project, olga, client
     gone_to = client.get(reverse("job", args=[project.pk, job.pk]))
     assert gone_to.url == reverse("study", args=[project.pk, study.pk])
     assert "ORACLE" in client.get(gone_to.url).content.decode()
+
+
+def test_a_stopped_study_goes_on_from_its_page(project, olga, client):
+    job = start_study(project=project, content=TINY, created_by=olga)
+    work(job)
+    study = Study.objects.get(name="tiny")
+    address = reverse("study", args=[project.pk, study.pk])
+    client.force_login(olga)
+    assert "Compute what is missing" not in client.get(address).content.decode()
+    key = next(iter(run_store().find_study("tiny", "").runs))[0]
+    shutil.rmtree(run_store().directory / "runs" / key)
+    assert "Compute what is missing" in client.get(address).content.decode()
+    gone_to = client.post(address)
+    again = Job.objects.filter(kind="study").order_by("pk").last()
+    assert gone_to.url == reverse("job", args=[project.pk, again.pk])
+    assert again.arguments == job.arguments
+    page = client.get(address).content.decode()
+    assert "Compute what is missing" not in page  # it is under way
+    assert gone_to.url in page
+    work(again)
+    assert Study.objects.get().n_finished == 2
+
+
+def test_who_may_not_start_a_study_does_not_go_on_with_it(project, olga, client):
+    curator = get_user_model().objects.create_user("cleo")
+    Membership.objects.create(project=project, user=curator, role=Role.CURATOR)
+    content = {**TINY, "name": f"replay-{project.pk}"}
+    work(start_study(project=project, content=content, created_by=olga))
+    address = reverse("study", args=[project.pk, Study.objects.get().pk])
+    client.force_login(curator)
+    assert client.get(address).status_code == 200
+    assert client.post(address).status_code == 403
+    assert Job.objects.filter(kind="study").count() == 1
+
+
+def test_a_report_is_downloaded_and_its_scores_are_written_as_everywhere(project, olga, client):
+    work(start_study(project=project, content=TINY, created_by=olga))
+    address = reverse("study", args=[project.pk, Study.objects.get().pk])
+    client.force_login(olga)
+    page = client.get(address).content.decode()
+    assert re.search(r">−?\.\d\d\d", page)
+    assert not re.search(r">−?0\.\d", page)
+    report = client.get(address, {"format": "html"})
+    assert report["Content-Disposition"] == 'attachment; filename="tiny.html"'
+    assert "<h1>tiny</h1>" in report.content.decode()
 
 
 def test_changed_settings_make_a_study_of_their_own(project, olga):

@@ -27,6 +27,9 @@ def test_each_of_many_configurations_has_a_panel_with_its_single_runs(
     expect(panels).to_have_count(14)
     expect(panels.nth(13).locator("figcaption")).to_have_text("14")
     expect(panels.nth(13).locator("circle")).to_have_count(3 * 2)
+    expect(panels.nth(13).locator("svg > :last-child")).to_have_class("series chosen")  # on top
+    said = page.locator("[data-legend] span").all_inner_texts()
+    assert said == ["mean", "single runs", "the others"]
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -24,7 +24,7 @@ function panel(group, groups) {
     const kind = other.name === baseline ? "control" : "other";
     if (other !== group) svg.append(line(placed(other, x, y), `series ${kind}`));
   }
-  svg.append(line(placed(group, x, y), "series chosen"), ...group.points.flatMap((p) => dots(p, x, y)));
+  svg.append(...group.points.flatMap((p) => dots(p, x, y)), line(placed(group, x, y), "series chosen"));
   return svg;
 }
 
@@ -38,7 +38,7 @@ function placed({ points }, x, y) {
 
 function dots({ n, score, runs }, x, y) {
   return runs.map((run) =>
-    titled(element("circle", { cx: x(n), cy: y(run), r: 2, class: "point chosen" }), t("{score}, mean {mean}", { score: asShare(run), mean: asShare(score) })),
+    titled(element("circle", { cx: x(n), cy: y(run), r: 1.5, class: "point run" }), t("{score}, mean {mean}", { score: asShare(run), mean: asShare(score) })),
   );
 }
 
