@@ -22,12 +22,13 @@ from annotation.jobs.insights import (
     stored_result,
 )
 from annotation.jobs.services import Progress
-from annotation.models import Annotation, Gold, Project, Role, Round, Sentence
+from annotation.models import Annotation, Gold, Project, Queue, Role, Round, Sentence
 from annotation.models import Progress as Done
 from annotation.queue.selectors import cost_model
 from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.data import open_pool, without_word_answers
 from annotation.rounds.market import trade
+from annotation.rounds.selectors import round_job
 from annotation.rounds.settings import RoundSettings, default_settings
 from annotation.rounds.workspace import SCORES, ScoredPool, Workspace, whole_tenths
 from mtl_engine.costs import prior_model
@@ -142,7 +143,7 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
     scored = replace(scored, scores=scores, prices=prices)
     found: dict[str, Any] = {
         "round": last.number,
-        "train_seconds": last.stages["training"].get("cpu_seconds", 0.0),
+        "train_seconds": _seconds_to_queue(last),
         "minutes": usual,
         "budgets": {},
     }
@@ -166,6 +167,14 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
             found["lengths"] = _lengths(scored, choice)
             found["examples"] = _examples(scored, choice, settings_of)
     return found
+
+
+def _seconds_to_queue(last: Round) -> float:
+    """Return how long people waited for a round's queue, from the start of its work on."""
+    job, queue = round_job(last), Queue.objects.filter(round=last).order_by("pk").first()
+    if job is None or job.started_at is None or queue is None or last.n_resumed:
+        return float(last.stages["training"].get("cpu_seconds", 0.0))
+    return round((queue.created_at - job.started_at).total_seconds(), 1)
 
 
 def _choose(

@@ -64,6 +64,13 @@ def round_job(round: Round) -> Job | None:
     return Job.objects.filter(kind=Job.Kind.ROUND, arguments={"round": round.pk}).first()
 
 
+def quote_in_force(project: Project) -> dict[str, Any]:
+    """Return the stored quote; nothing of one for targets that are other today."""
+    found = stored_result(project, "quote") or {}
+    targets = dict(project.tasks.filter(is_hidden=False).values_list("name", "target_score"))
+    return found if found.get("targets", targets) == targets else {}
+
+
 def round_asks(round: Round) -> QuerySet[Ask]:
     """Return what a round asks, in the order of asking; gold checks are marked nowhere."""
     asks = Ask.objects.filter(queue__round=round, is_check=False)
@@ -126,8 +133,10 @@ def choice_facts(round: Round) -> dict[str, Any]:
         "worth": [
             {
                 "task": name,
-                "words": "solved" if needs.get(name) == 0 else f"{ratio:.2f} random batches",
-                "minutes": f"{100 * minutes[name]:.0f} % of the time" if name in minutes else "",
+                "words": "solved"
+                if needs.get(name) == 0
+                else f"worth {ratio:.1f} batches by chance",
+                "minutes": f"{100 * minutes[name]:.0f} % of the minutes" if name in minutes else "",
             }
             for name, ratio in facts.get("worth", {}).items()
         ],
@@ -239,6 +248,9 @@ def ledger_advice(ledger: dict[str, Any]) -> list[str]:
     ]
 
 
+NEARLY_ALL = 0.9  # of a full say: less is worth a line on the plan
+
+
 def _task_says(last: Round) -> list[str]:
     """Return which tasks have little or nothing left to gain, and what they still cost."""
     needs = last.stages.get("scoring", {}).get("needs", {})
@@ -248,7 +260,7 @@ def _task_says(last: Round) -> list[str]:
         cost = f"{100 * minutes.get(name, 0.0):.0f} % of the minutes of round {last.number}."
         if need == 0:
             says.append(f"{name} is solved: asked by chance only, {cost}")
-        elif need < 1:
+        elif need < NEARLY_ALL:
             says.append(
                 f"{name} has a say of {100 * need:.0f} %: it is near its target, or has not risen, "
                 f"or has less to gain than others; {cost}"

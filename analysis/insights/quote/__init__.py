@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Max
 from django.utils import timezone
 
-from analysis.insights.quote.estimate import Wish, quoted
+from analysis.insights.quote.estimate import Wish, quoted, wished_targets
 from analysis.insights.quote.facts import quote_facts
 from analysis.insights.quote.kept import keep_quote
 from analysis.insights.quote.words import summary
@@ -25,7 +25,9 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
     facts = quote_facts(project)
     found = quoted(project, facts, Wish(), today=timezone.localdate())
     keep_quote(project=project, found=found, created_by=None, now=timezone.now())
-    return {**facts, "outlook": found["outlook"], "summary": summary(found)}
+    targets = wished_targets(project, Wish())
+    said = {"targets": targets, "outlook": found["outlook"], "summary": summary(found)}
+    return {**facts, **said}
 
 
 def _inputs(project: Project) -> Any:

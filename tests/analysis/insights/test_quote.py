@@ -25,6 +25,7 @@ from analysis.insights.what_ifs import confused_labels, with_label
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs.insights import INSIGHTS, keep_insight, known_insight, start_insight
 from annotation.models import Project, Round
+from annotation.rounds.selectors import quote_in_force
 from mtl_engine.kinds import TaskSpec
 from mtl_engine.types import Example
 from tests.annotation.rounds.conftest import TINY, import_demo
@@ -83,6 +84,12 @@ def test_a_worker_quotes_hours_with_intervals_and_keeps_what_it_said(known):
         "Intent",
         "all",
     }
+
+
+def test_a_quote_for_other_targets_is_not_shown_beside_those_of_today(known):
+    assert quote_in_force(known)["summary"]
+    known.tasks.filter(name="Slots").update(target_score=0.99)
+    assert quote_in_force(known) == {}
 
 
 def test_a_lower_target_costs_less_and_a_dropped_one_nothing(known):

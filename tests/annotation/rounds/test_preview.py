@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.jobs.insights import stored_result
-from annotation.models import Gold, Round, Sentence
+from annotation.models import Gold, Job, Queue, Round, Sentence
 from annotation.rounds.preview import bought_for, by_chance
 from annotation.rounds.services import launch_round, set_default_settings
 from tests.annotation.rounds.conftest import TINY, import_demo
@@ -83,6 +83,9 @@ def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, c
     work()
     found = stored_result(project, "preview")
     assert found["round"] == 1
+    job, queue = Job.objects.get(kind="round"), Queue.objects.get(round__number=1)
+    waited = (queue.created_at - job.started_at).total_seconds()
+    assert found["train_seconds"] == pytest.approx(waited, abs=0.1)  # training is a part of it
     assert [float(minutes) for minutes in found["budgets"]] == [15, 30, 60, 90, 120]
     bought = [one["n_sentences"] for one in found["budgets"].values()]
     assert bought == sorted(bought)

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -472,7 +473,7 @@ def test_expected_errors_are_covered_promised_explained_and_replayed(project, wo
     assert asks
     for ask in asks:
         assert {cell["task"] for cell in ask.reason["covers"]} == set(ask.tasks)
-        assert "like it" in ask.reason["why"] or "at random" in ask.reason["why"]
+        assert re.search("like (it|them)|at random", ask.reason["why"])
     assert replay_round(first).is_same
 
 
@@ -586,7 +587,7 @@ def test_a_choice_that_was_worse_than_chance_is_told_to_the_owner(project, peopl
     page = client.get(f"/projects/{project.pk}/rounds/1/").content.decode()
     assert "worse: -4.0 points (-7.0 to -1.0)" in page
     assert "better: +4.0 points" in page
-    assert "1.20 random batches" in page
+    assert "worth 1.2 batches by chance" in page
     assert "Slots:chance" in page
     plan = client.get(f"/projects/{project.pk}/rounds/plan/").content.decode()
     assert "For Slots the choice has been worse than chance" in plan
