@@ -1,5 +1,7 @@
 """Inbox and review in the browser's terms: pages, forms, and what they change."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -201,7 +203,10 @@ def decide(client, desk, answer, action, **values):
 def test_review_shows_what_a_sure_model_contradicts_and_keeps_it(client, desk, curator, answer):
     page = client.get(address(desk, "review")).content.decode()
     assert "1 of 1" in page
-    assert "did not see this answer" in page
+    assert re.search(r"<b>model</b><span[^>]*> round 1, \.\d\d sure; did not see this answer", page)
+    Suggestion.objects.update(source="model")  # of a round that is named nowhere
+    page = client.get(address(desk, "review")).content.decode()
+    assert re.search(r"<b>model</b><span[^>]*>, \.\d\d sure; did not see this answer", page)
     assert "Kept: the answer of ann is gold." in decide(client, desk, answer, "keep")
     assert Gold.objects.get().value == answer.value
     assert "as it was before" in decide(client, desk, answer, "undo")
