@@ -96,10 +96,10 @@ class CorpusFile:
         matched = match_layers(self._certain(layers, mapping), tasks, here)
         while True:
             found = self._stage(stage, [task for task in tasks if task.name in matched], matched)
-            if found.problems and not (found.n_sentences or found.layers):
-                return matched, found  # no sentence could be had, whatever is mapped
             layers = self.format.layers or tuple(found.layers.values())
-            again = match_layers(self._certain(layers, mapping), tasks, mapping)
+            again = matched
+            if found.n_sentences or found.layers:  # else it is told why, whatever is mapped
+                again = match_layers(self._certain(layers, mapping), tasks, mapping)
             if again == matched:
                 found.fields = self._fields()
                 found.columns = self._columns()
