@@ -84,8 +84,8 @@ class ImportForm(forms.Form):
         max_length=20,
         required=False,
         widget=forms.TextInput({"class": "short", "autocapitalize": "none"}),
-        help_text="For plain text: the code of a language (en, de, zh, xx for any), or "
-        "whitespace. Files with words of their own keep them.",
+        help_text="For plain text: the code of a language (en, de, zh, xx for any), or whitespace. "
+        "Empty: the language of the sentences. Files with words of their own keep them.",
     )
     split_sentences = forms.BooleanField(
         label="A line holds several sentences: split it", required=False
@@ -144,7 +144,6 @@ class ImportForm(forms.Form):
         initial = {
             "format": AUTO,
             "labels": "gold",
-            "tokeniser": project.language,
             "encoding": "utf-8",
             "author": user.pk,
         }
@@ -154,6 +153,7 @@ class ImportForm(forms.Form):
         people = get_user_model().objects.filter(memberships__project=project)
         own = get_user_model().objects.filter(pk=user.pk)
         fields: dict[str, Any] = self.fields
+        fields["tokeniser"].widget.attrs["placeholder"] = project.language
         fields["author"].queryset = (people | own).distinct().order_by("username")
         fields["format"].choices = [
             (AUTO, "recognised from the file"),
@@ -213,9 +213,7 @@ class ImportForm(forms.Form):
 
     def _options(self) -> ReadOptions:
         values = {name: self.cleaned_data[name] for name in OPTIONS if self.cleaned_data[name]}
-        language = self.cleaned_data["language"]
-        if language and values.get("tokeniser", "") in ("", self.project.language):
-            values["tokeniser"] = language
+        values.setdefault("tokeniser", self.cleaned_data["language"] or self.project.language)
         columns = [name.strip() for name in self.cleaned_data["columns"].split(",")]
         return ReadOptions(**values, columns=tuple(filter(None, columns)))
 

@@ -1,6 +1,7 @@
 """A language per corpus: how words are cut, what the annotate page is told, whose scores."""
 
 import io
+import re
 
 import pytest
 from django.utils import timezone
@@ -76,3 +77,26 @@ def test_the_annotate_page_is_told_the_language(project, client, django_user_mod
     found = client.post(f"/api/projects/{project.pk}/next/")
     assert found.status_code == 200
     assert found.json()["sentence"]["language"] == "ar"
+
+
+@pytest.mark.parametrize(
+    ("language", "tokeniser", "words"),
+    [
+        ("", "", ["do", "n&#x27;t"]),  # as the project, which is English
+        ("de", "", ["don&#x27;t"]),
+        ("de", "en", ["do", "n&#x27;t"]),
+    ],
+)
+def test_the_page_cuts_words_by_the_language_of_the_sentences(
+    project, client, django_user_model, language, tokeniser, words
+):
+    client.force_login(django_user_model.objects.create_user("ada", is_superuser=True))
+    address = f"/projects/{project.pk}/import/"
+    assert 'placeholder="en"' in client.get(address).content.decode()
+    file = io.BytesIO(b"don't\n")
+    file.name = "a.txt"
+    sent = {"file": file, "format": "text", "labels": "none", "encoding": "utf-8"}
+    page = client.post(address, {**sent, "language": language, "tokeniser": tokeniser})
+    content = page.content.decode()
+    assert re.findall(r'class="cut-word">([^<]+)', content) == words
+    assert f'placeholder="{language or "en"}"' in content
