@@ -317,7 +317,7 @@ def _sentences(middle: float, interval: Mapping[str, float | None], n_open: int 
     told = f"{middle:,.0f} sentences ({sentences}), each read once for all tasks"
     if middle < 0.5 and high is not None:
         told = f"up to {high:,.0f} sentences, each read once for all tasks"
-    return told if n_open is None else f"{told}; {n_open:,} are open"
+    return told if n_open is None else f"{told}; the pool has {n_open:,} left"
 
 
 def _scale(rows: Sequence[Mapping[str, Any]]) -> float:

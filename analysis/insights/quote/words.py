@@ -88,9 +88,8 @@ def outlook(found: Mapping[str, Any]) -> list[str]:
         words.append(help_words)
     n_sentences, n_open = found["sentences"]["middle"], found["n_open"]
     if n_open is not None and n_sentences is not None and n_sentences > n_open:
-        is_are = "is" if n_open == 1 else "are"
         words.append(
-            f"About {n_sentences:,.0f} sentences are needed, and {n_open:,} {is_are} open: "
+            f"About {n_sentences:,.0f} sentences are needed, and the pool has {n_open:,} left: "
             "import more, or lower a target."
         )
     return words

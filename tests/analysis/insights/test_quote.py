@@ -110,10 +110,10 @@ def test_a_quote_says_when_fewer_sentences_are_open_than_it_needs(known):
     needed = quoted(known, facts, Wish(), today=TODAY)["sentences"]["middle"]
     short = quoted(known, {**facts, "n_open": 3}, Wish(), today=TODAY)
     assert (
-        f"About {needed:,.0f} sentences are needed, and 3 are open: import more, or lower a target."
-        in short["outlook"]
+        f"About {needed:,.0f} sentences are needed, and the pool has 3 left: "
+        "import more, or lower a target." in short["outlook"]
     )
-    assert "3 are open" in as_text(short)
+    assert "the pool has 3 left" in as_text(short)
     enough = quoted(known, {**facts, "n_open": 10**6}, Wish(), today=TODAY)
     assert (enough["n_open"], enough["outlook"]) == (10**6, [])
 

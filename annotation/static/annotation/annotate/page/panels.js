@@ -79,20 +79,29 @@ function savedWords({ barrier, isReached, isSaving, savedAt }) {
 }
 
 const WIDE = "(min-width: 641px)";
+const LOOKS = {
+  second: t("Second opinion"),
+  adjudicate: t("People differ: decide"),
+  repair: t("Is this an error?"),
+  check: t("Check of a suggestion"),
+};
 
-/** Show the reason of an ask; the panel is open wherever there is room for it. */
+/** Show the reason of an ask; the panel is open wherever there is room, and for second looks. */
 export function renderWhy(root, state) {
   const ask = state?.ask;
   if (root.dataset.ask === String(ask?.id)) return;
   root.dataset.ask = String(ask?.id);
   root.replaceChildren();
   if (!ask) return;
-  const isOpen = (root.dataset.open ?? String(matchMedia(WIDE).matches)) === "true";
+  const look = LOOKS[ask.purpose];
+  const isOpen = look !== undefined || (root.dataset.open ?? String(matchMedia(WIDE).matches)) === "true";
   const details = element("details", { open: isOpen });
   const rank = element("span", { class: "push small faint number" }, rankText(ask));
-  details.append(element("summary", {}, t("Why this sentence?"), rank));
+  details.append(element("summary", {}, look ?? t("Why this sentence?"), rank));
   details.append(element("div", { class: "body stack" }, ...reasons(ask)));
-  details.addEventListener("toggle", () => (root.dataset.open = String(details.open)));
+  details.addEventListener("toggle", () => {
+    if (look === undefined) root.dataset.open = String(details.open);
+  });
   root.append(details);
 }
 
