@@ -161,7 +161,7 @@ def adjudication_case(
 ) -> list[TaskCase]:
     """Return every task of a sentence that two or more people have answered, or that has gold.
 
-    A whole case has every task that is shown, answered or not.
+    A whole case has every task that is asked of such a row and shown, answered or not.
     """
     answers: dict[int, dict[str, Any]] = defaultdict(dict)
     for task_id, person, value in Annotation.objects.filter(sentence=sentence).values_list(
@@ -173,7 +173,7 @@ def adjudication_case(
     return [
         _case(task, answers[task.pk], gold.get(task.pk), suggested.get(task.pk))
         for task in project.tasks.all()
-        if (is_whole and not task.is_hidden)
+        if (is_whole and not task.is_hidden and task.is_document == sentence.is_document)
         or len(answers[task.pk]) >= 2
         or (answers[task.pk] and task.pk in gold)
     ]

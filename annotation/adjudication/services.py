@@ -22,7 +22,7 @@ from annotation.bridge import tasks_by_name
 from annotation.errors import MOST_TOLD, Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence
 from annotation.notifications.outbox import FLAG_ANSWERED, notify
-from annotation.projects.documents import words_of
+from annotation.projects.documents import misplaced, words_of
 from annotation.queue.asks import leave_out, take_back
 from annotation.queue.submissions import DECIDES, checked_answers
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -48,6 +48,9 @@ def decide(
     unknown = [name for name in answers if name not in tasks][:MOST_TOLD]
     if unknown:
         raise InvalidInput([Problem(name, unknown_name("task", name, tasks)) for name in unknown])
+    strange = {name: misplaced(tasks[name], is_document=sentence.is_document) for name in answers}
+    if any(strange.values()):
+        raise InvalidInput([Problem(name, why) for name, why in strange.items() if why])
     checked = checked_answers(
         answers=answers,
         wanted=[name for name in tasks if name in answers],

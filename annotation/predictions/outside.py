@@ -1,7 +1,7 @@
 """Suggestions from outside on sentences that are here: checked by the kind, kept by source."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -16,6 +16,7 @@ from annotation.formats.format import get_format
 from annotation.formats.records import Problem as FileProblem
 from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec, match_layers
 from annotation.models import Project, Sentence
+from annotation.projects.documents import misplaced
 from annotation.queue.suggestions import IMPORT, MODEL, Suggested, offer_suggestions
 from mtl_engine.documents import DocumentWords
 from mtl_engine.kinds import TaskSpec
@@ -77,7 +78,7 @@ def put_suggestions(*, project: Project, source: str, rows: Sequence[Mapping[str
             spans |= {(pk, name): value for name, value in words.spans.items()}
     problems = []
     for number, row in enumerate(rows):
-        for problem in _problems(row, tasks, tokens, spans):
+        for problem in _problems(row, tasks, tokens, spans, documents):
             path = f"suggestions.{number}.{problem.path}".rstrip(".")
             problems.append(Problem(path, problem.message))
     if problems:
@@ -95,12 +96,15 @@ def _problems(
     tasks: Mapping[str, TaskSpec],
     tokens: Mapping[int, Sequence[str]],
     values: Mapping[tuple[int, str], Any],
+    documents: Container[int],
 ) -> list[Problem]:
     task = tasks.get(row["task"])
     if task is None:
         return [Problem("task", unknown_name("task", row["task"], tasks))]
     if row["sentence"] not in tokens:
         return [Problem("sentence", f"No sentence {row['sentence']} in this project.")]
+    if message := misplaced(task, is_document=row["sentence"] in documents):
+        return [Problem("task", message)]
     spans = {name: values.get((row["sentence"], name), []) for name in task.parents}
     return list(task.check(row["value"], tokens[row["sentence"]], task.spans_among(spans)))
 
@@ -159,7 +163,7 @@ def _places(
 ) -> dict[tuple[str, ...], list[int]]:
     found: dict[tuple[str, ...], list[int]] = {}
     texts = {record.text for record in records}
-    rows = Sentence.objects.filter(project=project, text__in=texts)
+    rows = Sentence.objects.filter(project=project, text__in=texts, is_document=False)
     for sentence_id, tokens in rows.values_list("id", "tokens"):
         found.setdefault(tuple(tokens), []).append(sentence_id)
     return found
@@ -170,9 +174,7 @@ def _answers(record: SentenceRecord, tasks: Mapping[str, TaskSpec]) -> dict[str,
         layer_spec(name, one.kind, one.parent, one.second_parent)
         for name, one in record.layers.items()
     ]
-    matched = match_layers(
-        layers, [one for one in tasks.values() if not (one.is_document and one.parents)]
-    )
+    matched = match_layers(layers, [one for one in tasks.values() if not one.is_document])
     return {task: record.layers[layer].value for task, layer in matched.items()}
 
 

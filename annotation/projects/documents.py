@@ -56,6 +56,15 @@ def has_document_tasks(project: Project) -> bool:
     return project.tasks.filter(is_document=True).exists()
 
 
+def misplaced(task: TaskSpec, *, is_document: bool) -> str:
+    """Return why a task is answered on no such row; "" where it is."""
+    if task.is_document == is_document:
+        return ""
+    if is_document:
+        return f"Task '{task.name}' is answered sentence by sentence, not on a whole document."
+    return f"Task '{task.name}' is answered once per document, not on its sentences."
+
+
 def make_documents(corpus: Corpus) -> int:
     """Add a row for every document of a corpus that has none yet; return how many are new."""
     there = set(_rows(corpus).values_list("document", flat=True))

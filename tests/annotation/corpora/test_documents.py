@@ -5,13 +5,17 @@ import json
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
+from annotation.adjudication.selectors import adjudication_case
+from annotation.adjudication.services import decide
 from annotation.bridge import task_specs
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.erasure.services import delete_sentences
-from annotation.errors import Refused
+from annotation.errors import InvalidInput, Refused
 from annotation.models import Ask, Gold, Sentence
+from annotation.predictions.outside import put_suggestions
 from annotation.projects.selectors import task_progress
 from annotation.projects.services import add_task, create_project
 from annotation.rounds.data import labelled_data, open_pool, unanswered_test_sentences
@@ -138,6 +142,28 @@ def test_deleted_sentences_leave_their_document_too(project, django_user_model):
     rest = Sentence.objects.filter(document="d0", is_document=False).values_list("id", flat=True)
     delete_sentences(project=project, ids=list(rest), actor=actor)
     assert [row.document for row in _documents(project)] == ["d1"]
+
+
+def test_nobody_answers_a_document_on_a_sentence_or_a_sentence_on_a_document(project):
+    _take(project, _rows())
+    document, sentence = _documents(project)[0], Sentence.objects.get(key="d0-0")
+    names = [
+        [case.task for case in adjudication_case(project, row, is_whole=True)]
+        for row in (document, sentence)
+    ]
+    assert names == [["topic"], ["tone"]]
+    now = timezone.now()
+    for row, name, message in (
+        (sentence, "topic", "once per document"),
+        (document, "tone", "sentence by sentence"),
+    ):
+        value = project.tasks.get(name=name).labels.first().name
+        with pytest.raises(InvalidInput, match=message):
+            decide(project=project, sentence=row, answers={name: value}, decided_by=None, now=now)
+        suggested = {"sentence": row.pk, "task": name, "value": value}
+        with pytest.raises(InvalidInput, match=message):
+            put_suggestions(project=project, source="model of mine", rows=[suggested])
+    assert not Gold.objects.filter(sentence__in=[sentence, document]).exists()
 
 
 def test_a_document_is_deleted_with_its_sentences(project, client, django_user_model):
