@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mtl_engine.costs import Costs
@@ -266,6 +266,7 @@ def test_with_equal_costs_greedy_reaches_its_guarantee_against_brute_force(seed)
     st.booleans(),
     st.floats(0, 60),
 )
+@example(440540, 3, 0.0, False, 20.0)  # one of two parents was left behind
 def test_a_batch_keeps_to_budget_open_cells_and_single_duplicates(
     seed, n_tasks, closed, by_row, budget
 ):

@@ -247,18 +247,27 @@ class LazyGreedy:
     ) -> None:
         """Let tasks come behind those that they are asked with.
 
-        A task that is worth more per cost than its parent pulls it forward: both stand where the
-        two together would. Without a parent that fits it is not bought.
+        A task that is worth more per cost than its parents pulls them forward: all stand where they
+        would together. Without parents that fit it is not bought.
         """
+        by_task: dict[int, list[int]] = {}
         for task, parent in self.objective.units.parents:
-            is_wanting = self.is_open[places, parent] & ~asked[:, parent]
-            free[:, task] &= ~is_wanting | free[:, parent]
-            is_ahead = is_wanting & free[:, task] & (density[:, task] >= density[:, parent])
+            by_task.setdefault(task, []).append(parent)
+        for task, parents in by_task.items():
+            is_wanting = self.is_open[places][:, parents] & ~asked[:, parents]  # (places, parents)
+            free[:, task] &= (~is_wanting | free[:, parents]).all(axis=1)
+            is_behind = is_wanting & (density[:, [task]] >= density[:, parents])
+            is_behind &= free[:, [task]]
+            total = value[:, task] + np.where(is_behind, value[:, parents], 0.0).sum(axis=1)
+            cost = label[:, task] + np.where(is_behind, label[:, parents], 0.0).sum(axis=1)
             with np.errstate(divide="ignore", invalid="ignore"):
-                both = (value[:, task] + value[:, parent]) / (label[:, task] + label[:, parent])
-            both = np.where(np.isnan(both), np.inf, both)
-            density[:, parent] = np.where(is_ahead, both, density[:, parent])
-            density[:, task] = np.where(is_ahead, both * (1 - ROUNDING), density[:, task])
+                together = total / cost
+            together = np.where(np.isnan(together), np.inf, together)[:, None]
+            pulled = np.where(is_behind, together, -np.inf)
+            density[:, parents] = np.maximum(density[:, parents], pulled)
+            least = np.where(is_wanting, density[:, parents], np.inf).min(axis=1)
+            behind = np.minimum(least, np.finfo(np.float64).max) * (1 - ROUNDING)
+            density[:, task] = np.where(is_behind.any(axis=1), behind, density[:, task])
 
 
 @dataclass(frozen=True)
