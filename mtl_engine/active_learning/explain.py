@@ -24,6 +24,7 @@ from mtl_engine.selection import CellReason, explain, explain_batch, in_words
 SEED_WORDS = "Drawn by chance: the first sentences teach the first model."
 TEST_WORDS = "Drawn by chance to test the model; never trained on."
 
+SELDOM = 0.07  # of what a cell covers is wrong: no reason that a person would give
 PARTS = (
     (0.85, "nearly all"),
     (0.6, "about two thirds"),
@@ -31,7 +32,7 @@ PARTS = (
     (0.29, "about a third"),
     (0.22, "about a quarter"),
     (0.15, "about a fifth"),
-    (0.07, "about one in ten"),
+    (SELDOM, "about one in ten"),
     (0.0, "few"),
 )  # from this share on
 
@@ -136,9 +137,12 @@ def _covering_reason(
     drawn = [cell["task"] for cell in cells if cell["is_by_chance"]]
     words = [f"Drawn at random for {', '.join(drawn)}."] if drawn else []
     chosen = sorted((c for c in cells if not c["is_by_chance"]), key=lambda c: -c["share"])
-    words += [_in_words(alike) for alike in _by_what_they_cover(chosen)]
-    along = [cell["task"] for cell in chosen if not cell["features"]]
-    if along:  # no error is expected there: it costs little beside the others
+    telling = [cell for cell in chosen if cell["features"]]
+    often = [c for c in telling if c["features"][0]["expected_wrong"] >= SELDOM]
+    telling = often if often or drawn else telling
+    words += [_in_words(alike) for alike in _by_what_they_cover(telling)]
+    along = [cell["task"] for cell in chosen if cell not in telling]
+    if along:  # few errors are expected there: it costs little beside the others
         words.append(f"{', '.join(along)}: asked along with the others.")
     return Reason(source, " ".join(words), {**numbers, "covers": list(cells)})
 

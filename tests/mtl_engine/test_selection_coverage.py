@@ -550,7 +550,8 @@ def test_reasons_say_what_a_cell_covers_and_add_up():
     assert best.expected_wrong == pytest.approx(
         task.error[task.cluster == best.cluster].mean(), abs=1e-4
     )
-    assert best.share >= first.features[-1].share
+    told = [feature.share * feature.expected_wrong for feature in first.features]
+    assert told == sorted(told, reverse=True)
 
 
 def test_a_plan_carries_what_it_is_worth():

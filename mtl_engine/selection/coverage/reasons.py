@@ -34,7 +34,7 @@ class CellReason:
     task: int
     share: float  # of the whole batch's gain for the task
     is_by_chance: bool
-    features: tuple[Feature, ...]  # the best first
+    features: tuple[Feature, ...]  # what the cell adds by what is often wrong first
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -94,7 +94,7 @@ def _best_features(
 ) -> tuple[Feature, ...]:
     n_open, error, labelled = counts
     total = sum(gains.values()) or 1.0
-    best = sorted(gains, key=lambda cluster: (-gains[cluster], cluster))[:n_features]
+    order = sorted(gains, key=lambda cluster: (-gains[cluster] * error[cluster], cluster))
     return tuple(
         Feature(
             cluster=cluster,
@@ -104,5 +104,5 @@ def _best_features(
             expected_wrong=round(float(error[cluster]), 4),
             share=round(gains[cluster] / total, 4),
         )
-        for cluster in best
+        for cluster in order[:n_features]
     )

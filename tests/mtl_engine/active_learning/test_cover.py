@@ -222,12 +222,27 @@ def test_reasons_name_words_what_they_are_like_and_the_counts(pool, scores):
     assert all("covers" not in reason.numbers for reason in random_ones)
 
 
-def test_tasks_that_cover_the_same_words_share_one_sentence_of_the_reason():
-    def cell(task, words, wrong, n=86, labelled=7):
-        feature = {"words": words, "pool": n, "like": "visual", "labelled": labelled}
-        feature |= {"expected_wrong": wrong, "share": 1.0}
-        return {"task": task, "share": wrong, "is_by_chance": False, "features": [feature]}
+def _covering(task, words, wrong, n=86, labelled=7, *, is_by_chance=False):
+    feature = {"words": words, "pool": n, "like": "visual", "labelled": labelled}
+    feature |= {"expected_wrong": wrong, "share": 1.0}
+    return {"task": task, "share": wrong, "is_by_chance": is_by_chance, "features": [feature]}
 
+
+def test_what_the_model_seldom_gets_wrong_is_no_reason_beside_another_one():
+    stop, name = _covering("Links", ["."], 0.02), _covering("Terms", ["Bellport"], 0.1)
+    tree = _covering("Syntax", ["."], 0.4, is_by_chance=True)
+    assert explain._covering_reason([stop, name], {}, STRATEGY).why == (
+        "Terms: 'Bellport' covers 86 words like it (visual); the model gets about one in ten of "
+        "them wrong, 7 labelled. Links: asked along with the others."
+    )
+    assert explain._covering_reason([stop, tree], {}, STRATEGY).why == (
+        "Drawn at random for Syntax. Links: asked along with the others."
+    )
+    assert "gets few of them wrong" in explain._covering_reason([stop], {}, STRATEGY).why
+
+
+def test_tasks_that_cover_the_same_words_share_one_sentence_of_the_reason():
+    cell = _covering
     words = ["Face", "views", "face"]
     cells = [cell("Terms", words, 0.3), cell("Links", words, 0.16), cell("Aim", [], 0.1, 38, 0)]
     assert explain._covering_reason(cells, {}, STRATEGY).why == (
