@@ -31,6 +31,7 @@ from annotation.rounds.workspace import Workspace
 from config.home import command
 from mtl_engine.active_learning.pool import LEAST_TO_LEARN
 from mtl_engine.config import BUNDLED
+from mtl_engine.selection import get_strategy
 
 FEW = 100
 VERDICTS = {"better": "better", "equal": "no difference shown", "worse": "worse"}
@@ -463,6 +464,7 @@ def _strategy(found: Round) -> str:
     config = shown_settings(found)
     if config["diversity"] != "none":
         return f"{config['strategy']}, diverse"
-    if config["unit"] == "sentences":
-        return str(config["strategy"])
-    return f"{config['strategy']}, {'BLP' if config['decision'] == 'BLP' else 'greedy'}"
+    name = str(config["strategy"])
+    if config["unit"] == "sentences" or get_strategy(name).plan != "solved":
+        return name
+    return f"{name}, {'BLP' if config['decision'] == 'BLP' else 'greedy'}"

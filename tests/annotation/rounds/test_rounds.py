@@ -21,7 +21,7 @@ from annotation.models import (
 )
 from annotation.projects.services import create_project
 from annotation.rounds.selection_stage import length_shares
-from annotation.rounds.selectors import plan_round
+from annotation.rounds.selectors import plan_round, round_rows
 from annotation.rounds.services import (
     cancel_round,
     freeze_labelled_tests,
@@ -43,6 +43,23 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def _launch(project, **changes):
     return launch_round(project=project, changes={**TINY, **changes}, created_by=None)
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"strategy": "MT-EEC", "unit": "minutes"}, "MT-EEC"),
+        ({"strategy": "MT-RRF", "unit": "minutes"}, "MT-RRF, BLP"),
+        ({"strategy": "MT-RRF", "unit": "minutes", "decision": "GREEDY"}, "MT-RRF, greedy"),
+        ({"strategy": "MT-RRF", "unit": "sentences"}, "MT-RRF"),
+        ({"strategy": "MT-AVG", "unit": "minutes", "diversity": "badge"}, "MT-AVG, diverse"),
+    ],
+)
+def test_the_table_says_how_a_budget_is_spent_where_that_is_a_choice(project, choices, words):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    _launch(project, **choices)
+    assert [row.strategy for row in round_rows(project)] == [words]
 
 
 def test_the_first_round_without_labels_asks_for_a_random_seed_set_and_the_test_slice(
