@@ -31,7 +31,7 @@ WIDTHS = (1400, 820, 390)
 
 def _documents(person, make_project, *, overlap=1, names=("ilse",)):
     owner = person("ilse-owner")
-    project = make_project(owner, tasks=TASKS, overlap=overlap)
+    project = make_project(owner, tasks=TASKS, overlap=overlap, hides_names=False)
     people = [person(name) for name in names]
     for one in people:
         Membership.objects.create(project=project, user=one, role=Role.ANNOTATOR)
