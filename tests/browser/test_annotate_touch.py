@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.models import Sentence
+from annotation.models import Gold, Sentence
 from annotation.projects.documents import make_documents
 from annotation.queue.asks import AskRow, put_asks
+from mtl_engine.kinds import KINDS
 from tests.browser.annotate_fixtures import Given, Hands, start, submitted
 from tests.browser.looking import overflow, picture
 from tests.browser.test_annotate_kinds import ANSWERS, TAGS, TASKS, TOKENS, TREE
@@ -39,9 +41,11 @@ class Finger:
         """Go from one place to another at once: a finger that waits means something else."""
         end.scroll_into_view_if_needed()
         (x1, y1), (x2, y2) = self._middle(start), self._middle(end)
-        way = {"xDistance": x2 - x1, "yDistance": y2 - y1, "speed": 2000, "preventFling": True}
-        gesture = {"x": x1, "y": y1, **way, "gestureSourceType": "touch"}
-        self.touch.send("Input.synthesizeScrollGesture", gesture)
+        self._send("touchStart", x1, y1)
+        for part in (0.5, 1, 1):
+            self.page.wait_for_timeout(30)  # a finger that is flung swallows the next tap
+            self._send("touchMove", x1 + part * (x2 - x1), y1 + part * (y2 - y1))
+        self._send("touchEnd")
 
     def swipe(self, by: int) -> None:
         """Go sideways below the words, where there is nothing to drag."""
@@ -99,7 +103,16 @@ ALL_TASKS = [
         "kind": "features",
         "labels": ["Case=Nom", "Number=Plur", "Number=Sing", "Tense=Past"],
     },
+    {"name": "Graph", "kind": "graph", "labels": ["root", "nsubj", "punct", "obl"]},
     {"name": "Theme", "kind": "classes", "labels": ["Harbour", "Trade"], "document": True},
+    {
+        "name": "Same",
+        "kind": "relations",
+        "parent": "Entities",
+        "labels": ["same as", "part of"],
+        "document": True,
+        "window": 2,
+    },
 ]
 
 
@@ -276,12 +289,46 @@ def _features(page: Any, hands: Hands, finger: Finger) -> None:
     expect(chips).to_have_text(["Plur", "Past", "–"])
 
 
+def _graph(page: Any, hands: Hands, finger: Finger) -> None:
+    own = page.locator('text.arc.over[data-state="own"]')
+    finger.tap(hands.word(1))
+    finger.tap(hands.word(1))  # the same word twice: the root
+    expect(own).to_have_text(["root"])
+    for head, label in ((1, "obl"), (2, "nsubj")):  # two heads
+        finger.tap(hands.word(0))
+        finger.tap(hands.word(head))
+        finger.choose(label)
+    finger.rest(own.filter(has_text="obl"), ".chooser")
+    finger.choose("nsubj")  # another label
+    finger.drag(hands.word(2), hands.word(0))
+    finger.choose("punct")
+    finger.tap(own.filter(has_text="punct"))
+    finger.press("Delete")
+    expect(own).to_have_count(3)
+    finger.tap(hands.word(2))
+    finger.tap(hands.word(1))
+    finger.choose("punct")
+
+
 def _document(page: Any, hands: Hands, finger: Finger) -> None:
     expect(page.locator("#place")).to_contain_text("Document port")
     finger.tap(hands.label("Theme", "Trade"))
     finger.tap(hands.label("Theme", "Harbour"))
+    finger.tap(page.locator(".task-tab", has_text="Same"))
+    links = page.locator("text.link")
+    finger.drag(hands.chip("VESSEL"), hands.chip("PLACE"))  # from one sentence to the other
+    finger.choose("same as")
+    finger.tap(links.first)
+    finger.press("Delete")
+    expect(links).to_have_count(0)
+    finger.tap(hands.chip("PLACE"))
+    finger.tap(hands.chip("VESSEL"))
+    finger.choose("same as")
+    finger.rest(links.first, ".chooser")
+    finger.choose("part of")
 
 
+LINKED = {"Theme": "Harbour", "Same": [[4, 5, 0, 1, "part of"]]}
 DOGS = ["Dogs", "barked", "."]
 CASES = {
     "spans": Case(TOKENS, ["Entities"], _spans, {"Entities": [[0, 1, 4, 5, "VESSEL"]]}),
@@ -321,7 +368,24 @@ CASES = {
     ),
     "lemmas": Case(DOGS, ["Lemma"], _lemmas, {"Lemma": ["dog", "bark", "."]}),
     "features": Case(DOGS, ["Feats"], _features, {"Feats": ["Number=Plur", "Tense=Past", "_"]}),
+    "graph": Case(
+        DOGS,
+        ["Graph"],
+        _graph,
+        {
+            "Graph": [
+                ["1", "2", "nsubj"],
+                ["1", "3", "nsubj"],
+                ["2", "0", "root"],
+                ["3", "2", "punct"],
+            ]
+        },
+    ),
 }
+
+
+def test_fingers_try_every_kind():
+    assert {kind.name for kind in KINDS.annotated()} <= set(CASES)
 
 
 @WINDOWS
@@ -343,18 +407,23 @@ def test_every_kind_is_labelled_changed_and_deleted_by_finger(make_queue, open_p
         with page.expect_response("**/submit/") as response:
             finger.tap(page.locator("#submit"))
         assert response.value.ok, f"{name}: {response.value.text()}"
-        expected = case.stored if case else {"Theme": "Harbour"}
-        assert queue.answers(i if case else document.position) == expected, name
+        place, expected = (i, case.stored) if case else (document.position, LINKED)
+        assert queue.answers(place) == expected, name
 
 
 def _ask_of_a_document(queue: Any, given: Sequence[Given]) -> Sentence:
-    """Ask for the theme of a document of two of the queue's sentences, after all else."""
+    """Ask for the theme and links of a document of two of the queue's sentences, after all else."""
     sentences = list(queue.project.sentences.order_by("position"))
-    queue.project.sentences.filter(position__lt=2).update(document="port")
+    queue.project.sentences.filter(position__in=(1, 2)).update(document="port")
     make_documents(sentences[0].corpus)
     document = Sentence.objects.get(project=queue.project, is_document=True)
+    entities, now = queue.project.tasks.get(name="Entities"), timezone.now()
+    for sentence, label in zip(sentences[1:3], ("VESSEL", "PLACE"), strict=True):
+        Gold.objects.create(sentence=sentence, task=entities, value=[[0, 1, label]], updated_at=now)
     rows = [AskRow(s.pk, g.tasks) for s, g in zip(sentences, given, strict=True)]
-    put_asks(project=queue.project, round=None, rows=[*rows, AskRow(document.pk, ["Theme"])])
+    put_asks(
+        project=queue.project, round=None, rows=[*rows, AskRow(document.pk, ["Theme", "Same"])]
+    )
     return document
 
 
