@@ -55,6 +55,10 @@ def test_a_right_to_left_sentence_is_sound_and_arrows_follow_the_eye(make_queue,
     assert hands.word(4).bounding_box()["x"] < hands.word(5).bounding_box()["x"]  # New York
     hands.press("ArrowLeft")
     expect(page.locator(".word[data-cursor]")).to_have_text("جون")
+    hands.press("/", "Shift+ArrowLeft")  # also in the list
+    expect(page.locator(".chooser-for b")).to_have_text("جون سميث")
+    expect(page.locator(".chooser-hints")).to_contain_text("⇧←")
+    hands.press("Escape", "Escape")
     hands.press("Shift+A", "Tab", "Shift+A", "Tab", "Shift+A", "Tab", "Shift+A")
     picture(page, f"annotate-rtl-{scheme}")
     _is_sound(page)

@@ -24,8 +24,9 @@ const NOTHING = -2; // is highlighted
  *  typed, ...}; anchorOf(task): an element of the page for labels of the whole sentence. */
 export async function askForLabel(chooser, editor, sentence, question, anchorOf) {
   const task = taskOf(editor.state, question.task);
+  const onwards = sentence.direction === "rtl" ? -1 : 1; // arrows go as the eye does
   const label = await chooser.ask(
-    { ...question, task, ...knownOf(editor.state, task, question) },
+    { ...question, task, onwards, ...knownOf(editor.state, task, question) },
     () => anchorAt(editor.state, task, sentence, anchorOf),
     (by) => {
       const outcome = stretch(editor.state, by);
@@ -78,7 +79,7 @@ export class Chooser {
   ask(question, anchor, onStretch = () => null) {
     this.close();
     return new Promise((resolve) => {
-      const unknown = { first: "", typed: "", likely: new Map(), before: new Map() };
+      const unknown = { first: "", typed: "", onwards: 1, likely: new Map(), before: new Map() };
       this.question = { ...unknown, ...question, resolve };
       this.onStretch = onStretch;
       this.#build();
@@ -103,7 +104,7 @@ export class Chooser {
   }
 
   #build() {
-    const { task } = this.question;
+    const { task, onwards } = this.question;
     const { isText } = kindOf(task);
     const of = { task: task.name };
     const title = isText ? t("Text of {task}", of) : t("Label of {task}", of);
@@ -133,7 +134,7 @@ export class Chooser {
         { class: "chooser-hints" },
         hint(["↑", "↓"], t("choose")),
         hint(["↵"], t("label")),
-        hint(["⇧→"], t("one word more")),
+        hint([onwards > 0 ? "⇧→" : "⇧←"], t("one word more")),
         this.count,
       ),
     );
@@ -236,7 +237,7 @@ export class Chooser {
   }
 
   #stretch(by) {
-    const known = this.onStretch(by);
+    const known = this.onStretch(by * this.question.onwards);
     if (!known) return;
     Object.assign(this.question, known);
     this.#filter();
