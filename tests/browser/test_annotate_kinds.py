@@ -231,3 +231,52 @@ def test_words_that_were_labelled_before_take_two_keys_a_span(make_queue, open_p
     with page.expect_response("**/submit/"):
         hands.press("Enter")
     assert queue.answers(2) == {"Entities": [[1, 2, "PLACE"], [3, 4, "VESSEL"], [5, 6, "PLACE"]]}
+
+
+def test_words_that_were_labelled_before_are_passed_over_for_this_sentence(make_queue, open_page):
+    first, again = "Aurelia left Brask".split(), "Brask and Aurelia".split()
+    queue = make_queue([Given(first), Given(again)], tasks=TASKS[:1])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    for word, label in ((0, "VESSEL"), (2, "PLACE")):
+        hands.go(word)
+        hands.press(hands.key_of("Entities", label), "Escape")
+    submitted(page, queue, lambda: hands.press("Enter"))
+    hands.wait_for_sentence("Brask")
+    known = page.locator(".word[data-known]")
+    expect(known).to_have_text(["Brask", "Aurelia"])
+    hands.press(".", "x")
+    expect(known).to_have_text(["Aurelia"])
+    hands.press("a")  # the next ones have come
+    expect(page.locator(".chip")).to_have_text(["VESSEL"])
+    submitted(page, queue, lambda: hands.press("Enter"))
+    assert queue.answers(1) == {"Entities": [[2, 3, "VESSEL"]]}
+
+
+def test_enter_gives_a_word_the_tag_that_it_had_before(make_queue, open_page):
+    queue = make_queue([Given(["Dogs", "bark"]), Given(["Dogs", "sleep"])], tasks=TASKS[1:2])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+    hands.press(*[hands.key_of("Words", tag) for tag in ("NOUN", "VERB")])
+    submitted(page, queue, lambda: hands.press("Enter"))
+    expect(hands.word(1)).to_have_text("sleep")
+    expect(page.locator("#submit")).to_contain_text("NOUN on Dogs")
+    hands.press("Enter")
+    expect(page.locator("#submit")).to_contain_text("Go to what is missing")
+    hands.press(hands.key_of("Words", "VERB"))
+    submitted(page, queue, lambda: hands.press("Enter"))
+    assert queue.answers(1) == {"Words": ["NOUN", "VERB"]}
+
+
+def test_the_next_task_begins_at_its_first_gap_after_one_that_is_done(make_queue, open_page):
+    queue = make_queue([Given(["Dogs", "bark"])], tasks=[TASKS[1], TASKS[3]])
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Dogs")
+    cursor = page.locator(".word[data-cursor]")
+    hands.press("ArrowRight", "Tab")
+    expect(cursor).to_have_text("bark")  # the first task is not done: stay
+    hands.press("Shift+Tab", "Home")
+    hands.press(*[hands.key_of("Words", tag) for tag in ("NOUN", "VERB")])
+    expect(cursor).to_have_text("bark")
+    hands.press("Tab")
+    expect(cursor).to_have_text("Dogs")

@@ -14,7 +14,7 @@ import {
 } from "../model/state.js";
 import { t } from "../words.js";
 import { applyLabel } from "./labels.js";
-import { nextWaiting } from "./navigation.js";
+import { goToSuggestion, nextWaiting } from "./navigation.js";
 
 /** Accept the selected suggestion, or the one under the cursor, and go on to the next; without one, the
  *  label that these words had most often before. */
@@ -25,15 +25,34 @@ export function accept(state) {
 function asBefore(state) {
   const task = taskOf(state, state.ui.task);
   if (!task || findItem(state, state.ui.selected) || suggestionHere(state)) return null;
-  const { isWhole, known } = kindOf(task);
+  const { isWhole } = kindOf(task);
   const range = rangeOf(state.ui);
-  const isOffered = isWhole || known(state, task).some(([a, b]) => a === range[0] && b === range[1]);
+  const isOffered = isWhole || isKnown(state, task, range);
   const [label] = isOffered ? labelledBefore(state, task, isWhole ? null : range).keys() : [];
   return label === undefined ? null : applyLabel(state, task.name, label);
 }
 
+/** Reject the selected suggestion, or the one under the cursor; without one, pass over words that were
+ *  labelled before. */
 export function reject(state) {
-  return decide(state, "suggestion.reject", t("Rejected"));
+  return passOver(state) ?? decide(state, "suggestion.reject", t("Rejected"));
+}
+
+/** Words that were labelled before are not marked in this sentence any more; the next such ones come. */
+function passOver(state) {
+  const task = taskOf(state, state.ui.task);
+  if (!task || findItem(state, state.ui.selected) || suggestionHere(state)) return null;
+  const range = rangeOf(state.ui);
+  if (!isKnown(state, task, range)) return null;
+  const ui = { ...state.ui, passed: [...state.ui.passed, [task.name, ...range]], anchor: null };
+  const next = goToSuggestion({ ...state, ui }, 1);
+  const words = state.sentence.tokens.slice(...range).join(" ");
+  return { ui: { ...ui, ...next.ui }, say: t("Left ‘{words}’ without a label", { words }) };
+}
+
+/** Whether earlier answers label just these words. */
+function isKnown(state, task, [start, end]) {
+  return kindOf(task).known(state, task).some(([a, b]) => a === start && b === end);
 }
 
 /** Accept all suggestions of the active task, or of the first task that has some. */

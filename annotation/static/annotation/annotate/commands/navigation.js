@@ -2,6 +2,7 @@
 import { kindOf } from "../kinds/index.js";
 import { itemId, itemsOn, wordsOf } from "../model/items.js";
 import {
+  checkTask,
   findItem,
   itemsIn,
   nearestAsked,
@@ -119,8 +120,13 @@ export function goToTask(state, by) {
   return next < 0 || next >= names.length ? null : activate(state, names[next]);
 }
 
+/** Open a task. Whoever is done with one at the end of the sentence begins the next at its first gap. */
 export function activate(state, task) {
-  const cursor = nearestAsked(state, task, state.ui.cursor);
+  const { ui, sentence } = state;
+  const problemsOf = (name) => checkTask(state, taskOf(state, name)).problems;
+  const isDone = ui.cursor === sentence.tokens.length - 1 && !problemsOf(ui.task).length;
+  const gap = isDone ? problemsOf(task)[0]?.at : null;
+  const cursor = nearestAsked(state, task, gap ?? ui.cursor);
   return { ui: { task, mode: null, cursor }, say: t("{task}, active task", { task }) };
 }
 

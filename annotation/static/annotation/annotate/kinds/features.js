@@ -1,7 +1,7 @@
 // Features: attributes with values on every word, one value per attribute. An answer is a list of texts
 // such as "Case=Nom|Number=Sing", "_" where a word has none, null while nobody has said.
 import { register } from "./index.js";
-import { openIn, tags } from "./tags.js";
+import { openHere, openIn, tags } from "./tags.js";
 import { refuse } from "../model/editor.js";
 import { withValue } from "../model/document.js";
 import { labelledBefore } from "../model/labels.js";
@@ -84,13 +84,11 @@ function before(state, task) {
 
 /** Enter gives an open word the features that it had most often before. */
 function offer(state) {
-  const { task: name, cursor, selected, anchor } = state.ui;
-  const isOpen = openIn(documentOf(state).values[name] ?? [], askedWords(state, name)).includes(cursor);
-  if (!isOpen || selected !== null || anchor !== null) return null;
-  if ((state.context.suggested[name] ?? []).some(({ at }) => at === cursor)) return null;
-  const [value] = before(state, taskOf(state, name));
+  if (openHere(state) === null) return null;
+  const { task } = state.ui;
+  const [value] = before(state, taskOf(state, task));
   if (value === undefined) return null;
-  return { words: t("Features ‘{text}’", { text: short(value) }), run: () => tags.apply(state, name, value) };
+  return { words: t("Features ‘{text}’", { text: short(value) }), run: () => tags.apply(state, task, value) };
 }
 
 function setNone(state) {

@@ -1,10 +1,10 @@
 // Lemmas: a text that people write for every word. An answer is a list of texts; null while a word
 // has none. What a word may get is the model's, what it had before, and the word itself.
 import { register } from "./index.js";
-import { openIn, painting, tagEqual, tags } from "./tags.js";
+import { openHere, openIn, painting, tagEqual, tags } from "./tags.js";
 import { refuse } from "../model/editor.js";
 import { labelledBefore, likelyLabels } from "../model/labels.js";
-import { askedWords, documentOf, taskOf } from "../model/state.js";
+import { askedWords, taskOf } from "../model/state.js";
 import { t } from "../words.js";
 
 const MOST_HERE = 4; // texts that are offered as buttons
@@ -55,13 +55,10 @@ function options(state, task) {
 
 /** Enter gives an open word what it had before, or itself in lower case. */
 function offer(state) {
-  const { task: name, cursor, selected, anchor } = state.ui;
-  const task = taskOf(state, name);
-  const isOpen = openIn(documentOf(state).values[name] ?? [], askedWords(state, name)).includes(cursor);
-  if (!isOpen || selected !== null || anchor !== null) return null;
-  if ((state.context.suggested[name] ?? []).some(({ at }) => at === cursor)) return null;
-  const [text] = options(state, task);
-  return { words: t("Lemma ‘{text}’", { text }), run: () => tags.apply(state, name, text) };
+  if (openHere(state) === null) return null;
+  const { task } = state.ui;
+  const [text] = options(state, taskOf(state, task));
+  return { words: t("Lemma ‘{text}’", { text }), run: () => tags.apply(state, task, text) };
 }
 
 /** The word as it is written becomes its own lemma. */

@@ -270,9 +270,11 @@ function textOf(tokens, span) {
   return pieces(span).map(([start, end]) => tokens.slice(start, end).join(" ")).join(" … ");
 }
 
-/** Words that earlier answers label and that have no span yet, the longest first where they overlap. */
+/** Words that earlier answers label and that have no span yet and were not passed over, the longest first
+ *  where they overlap. */
 function unlabelled(state, task) {
-  const found = state.hints?.[task.name]?.words ?? [];
+  const isPassed = (hint) => state.ui.passed.some((of) => sameValue(of, [task.name, hint[0], hint[1]]));
+  const found = (state.hints?.[task.name]?.words ?? []).filter((hint) => !isPassed(hint));
   if (!found.length) return [];
   const taken = itemsIn(state).rails.filter((span) => span.task === task.name);
   const isFree = ([start, end], others) =>

@@ -3,9 +3,9 @@ import { register } from "./index.js";
 import { inOrder, perWord, toCheckText } from "./shapes.js";
 import { letterKeys } from "../input/keys.js";
 import { withValue } from "../model/document.js";
-import { colourOf } from "../model/labels.js";
+import { colourOf, labelledBefore } from "../model/labels.js";
 import { refuse } from "../model/editor.js";
-import { askedWords, documentOf, rangeOf, selectedIn } from "../model/state.js";
+import { askedWords, documentOf, rangeOf, selectedIn, taskOf } from "../model/state.js";
 import { sayLabel } from "../sentence/speech.js";
 import { t, tn } from "../words.js";
 
@@ -64,6 +64,7 @@ export const tags = {
   keys: letterKeys,
   commands: [{ id: "equalTags", key: "=", words: t("tag all equal words"), run: tagEqual, isLocal: true }],
   tools: [{ words: t("all equal words"), command: "equalTags", run: tagEqual }],
+  offer,
   wordMarks: (state, task) => {
     const asked = askedWords(state, task.name);
     const open = openIn(documentOf(state).values[task.name], asked);
@@ -83,6 +84,25 @@ register(tags);
 /** Those of some words that have no tag. */
 export function openIn(tags, words) {
   return words.filter((word) => tags[word] === null);
+}
+
+/** Enter gives an open word the tag that it had most often before. */
+function offer(state) {
+  const word = openHere(state);
+  if (word === null) return null;
+  const task = taskOf(state, state.ui.task);
+  const [label] = labelledBefore(state, task, [word, word + 1]).keys();
+  if (!task.labels.some(({ name }) => name === label)) return null;
+  const words = state.sentence.tokens[word];
+  return { words: t("{label} on {words}", { label, words }), run: () => tags.apply(state, task.name, label) };
+}
+
+/** The word under the cursor where Enter may answer it: open, not suggested, and nothing else selected. */
+export function openHere(state) {
+  const { task, cursor, selected, anchor } = state.ui;
+  const isOpen = openIn(documentOf(state).values[task] ?? [], askedWords(state, task)).includes(cursor);
+  const isSuggested = (state.context.suggested[task] ?? []).some(({ at }) => at === cursor);
+  return isOpen && !isSuggested && selected === null && anchor === null ? cursor : null;
 }
 
 /** Give the tag of the word under the cursor, or of the word before it, to all equal words without one. */

@@ -72,7 +72,7 @@ export function nearestAsked(state, name, place, by = 1) {
 
 /** Nothing begun: cursor on the first word, nothing selected. */
 export function initialUi(task) {
-  return { cursor: 0, anchor: null, selected: null, task, mode: null, armed: null, held: null };
+  return { cursor: 0, anchor: null, selected: null, task, mode: null, armed: null, held: null, passed: [] };
 }
 
 /** The state after a journal was replayed on a document. */
