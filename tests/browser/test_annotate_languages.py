@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from mtl_engine.kinds import KINDS
 from tests.browser.annotate_fixtures import Given, start, suggestion
 from tests.marked_language import escaped, marked_language
 
@@ -15,6 +16,11 @@ TASKS = [
     {"name": "Σχέσεις", "kind": "relations", "parent": "Ονόματα", "labels": ["στο"]},
     {"name": "Πολλά", "kind": "multiclasses", "labels": ["α", "β"]},
     {"name": "Μακρύ", "kind": "spans", "labels": LONG},
+    {"name": "Λήμμα", "kind": "lemmas", "open": True},
+    {"name": "Μορφή", "kind": "features", "labels": ["Πτώση=Ον", "Πτώση=Αιτ"]},
+    {"name": "Ιδιότητες", "kind": "attributes", "parent": "Ονόματα", "labels": ["όχι"]},
+    {"name": "Γράφος", "kind": "graph", "labels": ["υποκ"]},
+    {"name": "Κείμενο", "kind": "classes", "labels": ["α", "β"], "document": True},
 ]
 SUGGESTED = {
     "Ονόματα": suggestion([[0, 1, "ΠΛΟΙΟ"]], 0.6, []),
@@ -38,6 +44,10 @@ def marked(settings):
         yield code
 
 
+def test_every_kind_is_looked_at():
+    assert {task["kind"] for task in TASKS} == {kind.name for kind in KINDS.annotated()}
+
+
 def test_no_text_of_the_annotate_page_escapes_the_catalogues(
     make_queue, open_page, live_server, marked
 ):
@@ -59,7 +69,16 @@ def test_no_text_of_the_annotate_page_escapes_the_catalogues(
     look("Escape", "End", "Backspace")  # refused
     for _ in TASKS:
         look("Tab")
+        look("h")  # another head, of trees and graphs
+        look("Enter")
+        look("Escape", "Escape")
+        look("r")
+        look("Escape")
+        look("=")
+        look("_")
         look("Shift+ArrowRight", "/")
+        look("Escape", "Escape")
+        look("Enter")
         look("Escape", "Escape")
     for key in ("F2", "f", "F4", "Control+ ", "?"):
         look(key)
@@ -71,7 +90,24 @@ def test_no_text_of_the_annotate_page_escapes_the_catalogues(
         expect(page.locator("#drawer h2")).not_to_contain_text("Loading")
         look()
         hands.press("Escape")
+    page.context.set_offline(True)
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    look("ArrowLeft")
+    page.context.set_offline(False)
+    page.set_viewport_size({"width": 390, "height": 844})
+    look("ArrowRight")
     assert found == set()
+
+
+def test_a_text_that_nobody_translated_is_found(make_queue, open_page, live_server, marked):
+    queue = make_queue([Given(["Αυρηλία"])], tasks=TASKS[:2], name="Λιμάνι")
+    page = open_page(queue.annotator)
+    page.context.add_cookies([{"name": "language", "value": marked, "url": live_server.url}])
+    start(page, queue, "Αυρηλία")
+    assert escaped(page.evaluate(TEXTS), queue.annotator.username, "test") == set()
+    page.locator("#submit").evaluate("(node) => (node.title = 'Nobody translated this')")
+    found = escaped(page.evaluate(TEXTS), queue.annotator.username, "test")
+    assert found == {"Nobody translated this"}
 
 
 CUT_OR_CROWDED = """() => {

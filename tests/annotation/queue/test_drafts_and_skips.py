@@ -1,7 +1,10 @@
+import orjson
 import pytest
+from django.urls import reverse
 
 from annotation.bridge import task_specs
-from annotation.models import Annotation, Ask, Flag, Gold, Lease, LogEntry, Sentence
+from annotation.corpora.exports import export_corpus
+from annotation.models import Annotation, Ask, Flag, Gold, Lease, LogEntry, Role, Sentence
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.history import (
     describe_document,
@@ -208,6 +211,24 @@ def test_a_sentence_left_for_later_keeps_its_draft_note_and_answers(desk, ann):
     desk.submit(ann, again)
     assert desk.take(ann) is None
     assert Lease.objects.filter(note="unsure").count() == 4
+
+
+def test_a_note_is_shown_to_curators_filtered_and_exported(desk, ann, client):
+    first = desk.take(ann)
+    desk.submit(ann, first, note="a river?")
+    second = desk.take(ann)
+    desk.submit(ann, second)
+    client.force_login(desk.person("cora", Role.CURATOR))
+    project = desk.project.pk
+    noted, plain = (lease["sentence"]["id"] for lease in (first, second))
+    shown = client.get(reverse("sentence", args=[project, noted])).content.decode()
+    assert "a river?" in shown
+    found = client.get(reverse("data", args=[project]), {"state": "noted"}).content.decode()
+    assert reverse("sentence", args=[project, noted]) in found
+    assert reverse("sentence", args=[project, plain]) not in found
+    lines = b"".join(export_corpus(project=desk.project, format="jsonl")).splitlines()
+    notes = [orjson.loads(line).get("notes") for line in lines]
+    assert notes == [{"ann": "a river?"}, None, None, None, None]
 
 
 def test_history_finds_words_labels_notes_and_skips(desk, ann):

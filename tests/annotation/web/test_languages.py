@@ -35,6 +35,8 @@ PLACE = re.compile(r"{\w+}|%\(\w+\)s")
 BARE = re.compile(
     r'(?:say|warn|words|title|text|action|message): (?:"[^"]* [^"]*"|`[^`$]*[a-z] )|refuse\(["`]'
     r'|(?:textContent|placeholder|ariaLabel|title) = ["`][^"`]*[A-Za-z]{2}|"aria-label", ["`]'
+    r'|element\("\w+", \{[^{}]*\}, ["`][^"`]*[A-Za-z]{2}|append\(["`][^"`]*[A-Za-z]{2}'
+    r'|(?<!\bt\()(?<!\btn\()(?<!Error\()(?<!Unreachable\()["`][A-Z][a-z]+,? [a-z][^"`]*["`]'
 )
 
 
@@ -69,6 +71,8 @@ def test_translations_have_the_places_of_their_text_and_all_forms_of_the_languag
 def test_the_check_of_catalogues_finds_what_is_missing():
     assert set(texts_of("<p>A page nobody has translated</p>")) - set(wanted_texts())
     assert BARE.search('node.textContent = "Nobody marked this";')
+    assert BARE.search('node.append(element("b", {}, "nobody"));')
+    assert BARE.search('const WORDS = { empty: "Nobody marked this either." };')
     assert not BARE.search('node.textContent = t("Somebody marked this");')
 
 
