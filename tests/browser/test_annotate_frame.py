@@ -102,3 +102,27 @@ def test_on_a_phone_no_label_moves_when_a_span_is_selected(make_queue, open_page
     label.tap()
     expect(page.get_by_role("button", name="Delete")).to_be_visible()
     assert label.bounding_box()["y"] == before
+
+
+def test_no_word_moves_and_no_room_is_empty_when_a_task_with_fewer_labels_opens(
+    make_queue, open_page
+):
+    labels = [f"{part}.{i}" for part in ("from", "to", "at") for i in range(12)]
+    tasks = [
+        {"name": "Slots", "kind": "spans", "labels": labels},
+        {"name": "Syntax", "kind": "tree", "labels": ["root", "nsubj", "punct"]},
+    ]
+    queue = make_queue([Given(["Ships", "left", "."])], tasks=tasks)
+    page = open_page(queue.annotator, viewport={"width": 1400, "height": 720})
+    hands = start(page, queue, "Ships")
+    bars, canvas = page.locator("#task-bars"), page.locator(".canvas")
+    tall = canvas.bounding_box()["height"]
+    hands.press("Tab", "Shift+Tab")  # what is proposed below a tree takes its room once
+    words = [hands.word(i).bounding_box() for i in range(3)]
+    for task, grown in (("Syntax", True), ("Slots", False)):
+        hands.open_task(task)
+        assert [hands.word(i).bounding_box() for i in range(3)] == words
+        assert (canvas.bounding_box()["height"] > tall + 40) == grown
+        assert canvas.evaluate("(node) => node.scrollHeight - node.clientHeight") == 0
+        box, tabs = bars.bounding_box(), page.locator(".task-tabs").bounding_box()
+        assert box["y"] + box["height"] - tabs["y"] - tabs["height"] < 4

@@ -12,7 +12,7 @@ from annotation.models import Gold, Sentence
 from annotation.projects.documents import make_documents
 from annotation.queue.asks import AskRow, put_asks
 from mtl_engine.kinds import KINDS
-from tests.browser.annotate_fixtures import Given, Hands, start, submitted
+from tests.browser.annotate_fixtures import Given, Hands, start, submitted, suggestion
 from tests.browser.looking import overflow, picture
 from tests.browser.test_annotate_kinds import ANSWERS, TAGS, TASKS, TOKENS, TREE
 
@@ -482,3 +482,34 @@ def test_a_swipe_over_an_empty_place_goes_to_the_sentence_before(make_queue, ope
     hands.wait_for_sentence("Brask")
     finger.swipe(150)
     hands.wait_for_sentence("Aurelia")
+
+
+def test_on_a_phone_the_labels_of_a_treebank_are_within_reach_of_its_words(make_queue, open_page):
+    tasks = [
+        {"name": "Words", "kind": "tags", "labels": ["NOUN", "VERB", "ADP", "PRON", "PUNCT"]},
+        {"name": "Syntax", "kind": "tree", "labels": ["nsubj", "obl", "punct", "root"]},
+        {"name": "Lemma", "kind": "lemmas", "open": True},
+        {"name": "Feats", "kind": "features", "labels": ["Case=Nom", "Number=Plur"]},
+    ]
+    tokens = "Please advise when you can meet to discuss issues related to your area .".split()
+    m = len(tokens)
+    tree = [[2, "obl"], [0, "root"], *[[2, "punct"]] * (m - 2)]
+    given = {
+        "Words": suggestion(["NOUN"] * m, 0.9, []),
+        "Syntax": suggestion(tree, 0.9, []),
+        "Lemma": suggestion(tokens, 0.9, []),
+    }
+    queue = make_queue([Given(tokens, given)], tasks=tasks)
+    page = open_page(queue.annotator, **PHONE)
+    hands = start(page, queue, "Please")
+    finger = Finger(page)
+    actions = page.locator(".actions").bounding_box()["y"]
+    chips, arcs = page.locator(".chip"), page.locator("text.arc.over")
+    for task, n_chips, n_arcs in (("Words", m, 0), ("Syntax", 0, m), ("Lemma", m, 0)):
+        finger.tap(page.locator(".task-tab", has_text=task))
+        expect(chips).to_have_count(n_chips)
+        assert (arcs.count() > 0) == (n_arcs > 0)
+    finger.tap(page.locator(".task-tab", has_text="Words"))
+    page.evaluate("scrollTo(0, 0)")
+    box = hands.label("Words", "VERB").bounding_box()
+    assert box["y"] + box["height"] < actions

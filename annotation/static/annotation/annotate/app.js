@@ -64,7 +64,7 @@ const filters = new Filters(part("filters"), project, () => {
   view.render();
   view.focusCursor();
 });
-const stage = new Stage(part("stage"), sentence, filters);
+const stage = new Stage(part("stage"), sentence, filters, () => list.spare);
 const proposals = new Proposals(part("proposals"), {
   command: (id) => actions[id](),
   go: (word) => actions.moveTo(word),

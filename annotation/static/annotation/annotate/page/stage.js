@@ -10,16 +10,20 @@ import { t } from "../words.js";
 
 const NO_WORDS = new Set();
 const MOST_DRAWN = 2; // proposed heads
+const PHONE = matchMedia("(max-width: 640px)"); // as in narrow.css
 const ARC_ROOM = 142; // pixels kept free above the words for arcs, which grow without moving them
 
 export class Stage {
   #drawn = []; // what the present drawing depends on
   #described = null;
-  #frame = { canvas: 0, around: 0 };
+  #frame = { canvas: 0, width: 0, around: 0, spare: 0 };
+  #task = null; // for which the frame was measured
+  #isCrowded = false; // arcs above the words and proposals below them take all the room that there is
   room = { above: 0 };
 
-  constructor(root, sentence, filters) {
-    Object.assign(this, { root, sentence, filters });
+  /** spare(): pixels to leave free above the words, beyond those for arcs. */
+  constructor(root, sentence, filters, spare = () => 0) {
+    Object.assign(this, { root, sentence, filters, spare });
     this.canvas = root.parentElement;
     new ResizeObserver(() => {
       this.#measureFrame();
@@ -36,7 +40,7 @@ export class Stage {
     this.room = roomFor(state, this.sentence);
     this.#drawn = this.#key(state);
     this.sentence.draw(this.#items(state), this.room);
-    this.#settle();
+    this.#settleFor(state);
   }
 
   render(state) {
@@ -44,8 +48,11 @@ export class Stage {
     const key = this.#key(state);
     if (key.some((part, i) => part !== this.#drawn[i])) {
       this.#drawn = key;
+      if (PHONE.matches) this.room = roomFor(state, this.sentence);
       this.sentence.draw(this.#items(state), this.room);
-      this.#settle();
+      if (ui.task !== this.#task) this.#measureFrame();
+      this.#task = ui.task;
+      this.#settleFor(state);
     }
     const { cursor, selected, mode } = ui;
     const marks = mode ? kindOf(taskOf(state, mode.task)).modeMarks(mode) : {};
@@ -85,7 +92,9 @@ export class Stage {
   #items(state) {
     const items = itemsIn(state);
     const arcs = withProposed(items.arcs, proposedArcs(state));
-    return { ...this.filters.apply({ ...items, arcs }), badges: [] };
+    const shown = { ...this.filters.apply({ ...items, arcs }), badges: [] };
+    const task = taskOf(state, state.ui.task);
+    return PHONE.matches && task ? layersOnPhone(shown, task) : shown;
   }
 
   /** The word under the cursor says all that is on it; the others are just words. */
@@ -96,25 +105,38 @@ export class Stage {
     put(node, "aria-label", sayWord(ui.cursor, sentence.tokens, this.sentence.items));
   }
 
-  /** Keep the first line of words at its height as long as there is room above and below it. */
+  #settleFor(state) {
+    const task = taskOf(state, state.ui.task);
+    this.#isCrowded = Boolean(task) && kindOf(task).layer === "arcs" && state.ui.selected === null;
+    this.#settle();
+  }
+
+  /** Keep the first line of words at its height, whatever task is open, as long as there is room above and
+   *  below it. What does not fit scrolls; only a tree moves the words up first, and not under a finger. */
   #settle() {
-    const { canvas, around } = this.#frame;
+    const { canvas, around, spare } = this.#frame;
     const { all, above } = this.sentence.heights;
-    const room = Math.min(this.room.above - above, canvas - around - all);
+    const [wanted, left] = [this.room.above - above, canvas - around - all];
+    const room = this.#isCrowded
+      ? Math.min(spare + wanted, left)
+      : spare + Math.max(0, Math.min(wanted, left - spare));
     this.root.style.marginTop = canvas ? `${Math.max(0, room)}px` : "";
   }
 
-  /** Heights that stay the same while one ask is shown; 0 where the page scrolls as a whole. */
+  /** Heights that stay the same while a task is open; 0 where the page scrolls as a whole. What stands
+   *  around the words counts as high as it was at this width, so that they need not move for it again. */
   #measureFrame() {
     const isFrame = getComputedStyle(this.canvas).display === "flex";
     const others = [...this.canvas.children].filter((node) => node !== this.root);
     const height = (node) => node.offsetHeight;
+    const { clientWidth: width, clientHeight } = this.canvas;
+    const around =
+      others.reduce((sum, node) => sum + height(node), 0) + height(this.root) - height(this.sentence);
     this.#frame = {
-      canvas: isFrame ? this.canvas.clientHeight : 0,
-      around:
-        others.reduce((sum, node) => sum + height(node), 0) +
-        height(this.root) -
-        height(this.sentence),
+      canvas: isFrame ? clientHeight : 0,
+      width,
+      around: Math.max(around, width === this.#frame.width ? this.#frame.around : 0),
+      spare: isFrame ? this.spare() : 0,
     };
   }
 }
@@ -162,9 +184,25 @@ function greyWords(state) {
   return new Set(sentence.tokens.flatMap((_, i) => (isAsked(state, ui.task, i) ? [] : [i])));
 }
 
+/** On a phone only what belongs to the open task is drawn, so that its labels are within reach. */
+function layersOnPhone(items, open) {
+  const isDrawn = ({ task, kind }) => isDrawnWith(open, { name: task, kind });
+  const drawn = Object.entries(items).map(([layer, list]) => [layer, list.filter(isDrawn)]);
+  const { chips, ...others } = Object.fromEntries(drawn);
+  return { ...others, chips: chips.map((chip) => ({ ...chip, row: 0 })) };
+}
+
+function isDrawnWith(open, task) {
+  const [layer, other] = [kindOf(open).layer, kindOf(task).layer];
+  if (layer === "chips") return task.name === open.name;
+  return layer === "arcs" ? other === "arcs" : other !== "arcs" && other !== "chips";
+}
+
 /** Room for chips, a first row of rails and some arcs, kept free from the start so that words do not move. */
 function roomFor(state, sentence) {
-  const onLayer = (layer) => wantedTasks(state).filter((task) => kindOf(task).layer === layer);
+  const open = PHONE.matches ? taskOf(state, state.ui.task) : null;
+  const tasks = wantedTasks(state).filter((task) => !open || isDrawnWith(open, task));
+  const onLayer = (layer) => tasks.filter((task) => kindOf(task).layer === layer);
   const chipTasks = onLayer("chips");
   const labels = chipTasks.flatMap((task) => task.labels.map(({ name }) => name));
   return {

@@ -56,6 +56,7 @@ export class TaskList {
     this.root.replaceChildren(...nodes, strip);
     this.open = null;
     this.measured = new Map(); // what is shown -> the height of the tallest task
+    this.tallest = 0;
   }
 
   /** The element in which a task's labels are shown now. */
@@ -89,13 +90,19 @@ export class TaskList {
     for (const tab of this.tabs) tab.render(state, active, tab.task.name === digits);
   }
 
-  /** Keep as much room as the tallest task takes, so that nothing moves when another one opens. */
+  /** What the tallest task takes more than the open one: the sentence leaves it free above its words,
+   *  so that they stay where they are when another task opens. */
+  get spare() {
+    return Math.max(0, this.tallest - this.root.offsetHeight);
+  }
+
+  /** Measure the tallest task; a page that scrolls as a whole keeps its room in the list. */
   #hold(state) {
     const tasks = this.project.tasks.filter((task) => isWanted(state, task));
     const rows = tasks.map((task) => [task.name, this.panels.get(task.name).nRows(state)]);
     const key = JSON.stringify(rows);
     if (!this.measured.has(key)) {
-      this.root.style.minHeight = "";
+      this.root.style.removeProperty("--tallest");
       const heights = tasks.map((task) => {
         this.#show(state, task.name);
         this.open.fit();
@@ -104,8 +111,8 @@ export class TaskList {
       this.measured.set(key, Math.max(0, ...heights));
       if (state) this.#show(state, state.ui.task);
     }
-    const height = this.measured.get(key);
-    this.root.style.minHeight = getComputedStyle(this.root).display === "contents" ? "" : `${height}px`;
+    this.tallest = this.measured.get(key);
+    this.root.style.setProperty("--tallest", `${this.tallest}px`);
   }
 }
 

@@ -131,7 +131,10 @@ class TandemSentence extends HTMLElement {
     if (items.badges.length || this.badges.hasChildNodes())
       this.badges.replaceChildren(...items.badges.map(badgeWords));
     this.words.box.style.height = `${layout.height}px`;
-    this.#heights = { all: height, above: layout.lines[0].wordTop + style.padding.y };
+    this.#heights = {
+      all: height + style.padding.below,
+      above: layout.lines[0].wordTop + style.padding.y,
+    };
     this.marks.redrawn();
     this.marks.show(items, this.isReadOnly);
   }

@@ -24,7 +24,11 @@ export function readStyle(host, metrics) {
   const small = `${11 * rootSize}px ${style.fontFamily}`;
   return {
     fonts: { plain: small, strong: `600 ${small}` },
-    padding: { x: parseFloat(style.paddingLeft), y: parseFloat(style.paddingTop) },
+    padding: {
+      x: parseFloat(style.paddingLeft),
+      y: parseFloat(style.paddingTop),
+      below: parseFloat(style.paddingBottom),
+    },
     inner: host.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight),
     metrics: {
       ...metrics,
