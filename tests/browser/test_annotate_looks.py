@@ -62,6 +62,11 @@ def test_a_right_to_left_sentence_is_sound_and_arrows_follow_the_eye(make_queue,
     hands.press("Shift+A", "Tab", "Shift+A", "Tab", "Shift+A", "Tab", "Shift+A")
     picture(page, f"annotate-rtl-{scheme}")
     _is_sound(page)
+    page.locator('text.arc[data-state="own"]', has_text="nsubj").first.click()
+    pair = page.locator(".pair > *")
+    expect(pair).to_have_text(["قال", "→", "جون"])
+    xs = [part.bounding_box()["x"] for part in pair.all()]
+    assert xs == sorted(xs)  # the arrow goes from the head to its dependent
 
 
 def test_words_without_spaces_marks_and_emoji_stand_as_they_are_written(make_queue, open_page):

@@ -166,8 +166,8 @@ function nothingSelected() {
 
 function headline(state, item) {
   const { from, to, label } = kindOf(item).describe(item, state.sentence.tokens);
-  const pair = element("p", { class: "pair" }, from);
-  if (to) pair.append(" ", element("span", { class: "arrow" }, "→"), " ", to);
+  const pair = element("p", { class: "pair" }, element("bdi", {}, from));
+  if (to) pair.append(" ", element("span", { class: "arrow" }, "→"), " ", element("bdi", {}, to));
   return label ? [pair, element("p", { class: "pair-label" }, label)] : [pair];
 }
 
