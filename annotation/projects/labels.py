@@ -50,7 +50,7 @@ def add_labels(*, task: Task, names: Iterable[str], actor: Any = None) -> list[L
     known = set(Label.objects.filter(task=task).values_list("name", flat=True))
     new = [name for name in dict.fromkeys(names) if name not in known]
     position = (task.labels.aggregate(last=Max("position"))["last"] or 0) + 1 if known else 0
-    taken = _taken_keys(task.project)
+    taken = _taken_keys(task)
     labels = []
     for i, name in enumerate(new, start=position):
         key = allocate_key(task.kind, name, taken)
@@ -97,10 +97,8 @@ def update_looks(*, task: Task, looks: Mapping[str, tuple[int, str]]) -> None:
     labels = list(task.labels.all())
     for label in labels:
         label.colour, label.key = looks.get(label.name, (label.colour, label.key))
-    others = Label.objects.filter(task__project=task.project).exclude(task=task)
     kinds = set(task.project.tasks.values_list("kind", flat=True))
-    taken = {*reserved_keys(kinds), *others.values_list("key", flat=True)}
-    allowed = set(KINDS[task.kind].key_alphabet) - taken
+    allowed = set(KINDS[task.kind].key_alphabet) - reserved_keys(kinds)
     owners: dict[str, str] = {}
     problems = []
     for i, label in enumerate(labels):
@@ -225,8 +223,7 @@ def give_keys_by_use(*, task: Task, actor: Any) -> None:
     uses = label_uses(task)
     labels = sorted(task.labels.all(), key=lambda label: (label.is_retired, -uses[label.name].n))
     kinds = set(task.project.tasks.values_list("kind", flat=True))
-    others = Label.objects.filter(task__project=task.project).exclude(task=task)
-    taken = {*reserved_keys(kinds), *others.values_list("key", flat=True)}
+    taken = set(reserved_keys(kinds))
     for label in labels:
         label.key = "" if label.is_retired else allocate_key(task.kind, label.name, taken)
         taken.add(label.key)
@@ -291,7 +288,7 @@ def _as_kept(label: Label) -> dict[str, Any]:
 def _bring_back(task: Task, gone: Mapping[str, Any]) -> None:
     if task.labels.filter(name=gone["name"]).exists():
         raise Conflict(f"There is a label '{gone['name']}' again. Rename it first.")
-    taken = _taken_keys(task.project)
+    taken = _taken_keys(task)
     Label.objects.create(task=task, **{**gone, "key": "" if gone["key"] in taken else gone["key"]})
 
 
@@ -312,10 +309,10 @@ def _move(task: Task, label: Label, position: int) -> None:
 
 
 def _refuse_unusable_keys(task: Task, label: Label) -> None:
-    """Refuse a key that is reserved, of the wrong sort, or in use on the annotate page."""
+    """Refuse a key that is reserved, of the wrong sort, or another label's of the task."""
     if not label.key:
         return
-    taken = _taken_keys(task.project, without=label)
+    taken = _taken_keys(task, without=label)
     allowed = set(KINDS[task.kind].key_alphabet) - taken
     if label.key not in allowed:
         free = " ".join(sorted(allowed)) or "none"
@@ -323,9 +320,10 @@ def _refuse_unusable_keys(task: Task, label: Label) -> None:
         raise InvalidInput([Problem("key", message)])
 
 
-def _taken_keys(project: Project, without: Label | None = None) -> set[str]:
-    kinds = set(project.tasks.values_list("kind", flat=True))
-    used = Label.objects.filter(task__project=project)
+def _taken_keys(task: Task, without: Label | None = None) -> set[str]:
+    """Return the keys that a label of a task cannot have; those of other tasks mean these only."""
+    kinds = set(task.project.tasks.values_list("kind", flat=True))
+    used = Label.objects.filter(task=task)
     if without is not None:
         used = used.exclude(pk=without.pk)
     return {*reserved_keys(kinds), *used.values_list("key", flat=True)}

@@ -229,10 +229,6 @@ def _ask_more_or_fewer_people(project: Project) -> None:
 def _create_tasks(project: Project, tasks: Iterable[NewTask], *, first_position: int) -> None:
     made = {task.name: task for task in project.tasks.all()}
     kinds = {*(t.kind for t in made.values())}
-    taken = {
-        *reserved_keys(kinds),
-        *Label.objects.filter(task__project=project).values_list("key", flat=True),
-    }
     ordered = sorted(
         enumerate(tasks, start=first_position), key=lambda numbered: bool(numbered[1].spec.parent)
     )
@@ -254,6 +250,7 @@ def _create_tasks(project: Project, tasks: Iterable[NewTask], *, first_position:
             target_score=new.target_score,
         )
         labels = []
+        taken = {*reserved_keys(kinds), *(label.key for label in new.labels)}
         for i, label in enumerate(new.labels):
             key = label.key or allocate_key(spec.kind, label.name, taken)
             taken.add(key)

@@ -427,11 +427,12 @@ def pair_problems(
 
 
 def _key_clashes(bodies: Sequence[dict[str, Any]]) -> Iterator[Problem]:
-    """Yield stated keys that are reserved, of the wrong sort or there twice."""
-    taken = set(reserved_keys({body["kind"] for body in bodies if body["kind"]}))
+    """Yield stated keys that are reserved, of the wrong sort or there twice in a task."""
+    reserved = reserved_keys({body["kind"] for body in bodies if body["kind"]})
     for i, body in enumerate(bodies):
         if not body["kind"]:
             continue
+        taken = set(reserved)
         for j, label in enumerate(body["labels"]):
             key = label["key"]
             if not key:
@@ -487,11 +488,11 @@ def _new_task(body: dict[str, Any], bodies: Sequence[dict[str, Any]]) -> NewTask
 
 
 def _with_keys(tasks: Sequence[NewTask]) -> list[NewTask]:
-    """Return the tasks with a key for every label that has none, while keys are left."""
-    taken = set(reserved_keys({task.spec.kind for task in tasks}))
-    taken |= {label.key for task in tasks for label in task.labels}
+    """Return the tasks with a key for every label that has none, while its task has keys left."""
+    reserved = reserved_keys({task.spec.kind for task in tasks})
     done = []
     for task in tasks:
+        taken = {*reserved, *(label.key for label in task.labels)}
         labels = []
         for label in task.labels:
             key = label.key or allocate_key(task.spec.kind, label.name, taken)

@@ -56,7 +56,7 @@ def test_labels_take_the_first_free_letter_of_their_name():
     assert keys(spec, "links") == ["L", "S", "I", "C"]
 
 
-def test_no_two_labels_of_a_page_share_a_key_and_none_takes_a_reserved_one():
+def test_no_two_labels_of_a_task_share_a_key_and_none_takes_a_reserved_one():
     many = [f"label{i}" for i in range(30)]
     spec = read_spec(
         {
@@ -69,9 +69,11 @@ def test_no_two_labels_of_a_page_share_a_key_and_none_takes_a_reserved_one():
             ],
         }
     )
-    used = [key for task in spec.tasks for key in keys(spec, task.spec.name) if key]
-    assert len(used) == len(set(used))
-    assert not set(used) & set("axhfg")
+    for task in spec.tasks:
+        used = [key for key in keys(spec, task.spec.name) if key]
+        assert len(used) == len(set(used))
+        assert not set(used) & set("axhfg")
+    assert keys(spec, "a")[:6] == keys(spec, "b")[:6] == list("lbecdi")  # each for itself
     assert len(keys(spec, "c")) == 30
     assert [key for key in keys(spec, "c") if key] == list("1234567890")
     assert set(keys(spec, "d")) == {""}
@@ -211,17 +213,17 @@ def test_labels_added_later_continue_colours_and_keys(project):
         ("PLACE", 2, 2),
         ("ORG", 3, 3),
     ]
-    keys = list(Label.objects.filter(task__project=project).exclude(key="").values_list("key"))
+    keys = list(Label.objects.filter(task=task).exclude(key="").values_list("key"))
     assert len(keys) == len(set(keys))
 
 
-def test_a_task_is_added_with_the_keys_that_are_free(project):
+def test_a_task_is_added_with_keys_of_its_own(project):
     task = add_task(
         project=project,
         task={"name": "more", "kind": "relations", "parent": "entities", "labels": ["inside"]},
     )
     assert (task.position, task.parent.name) == (5, "entities")
-    assert task.labels.get().key == "N"  # I is taken by "in"
+    assert task.labels.get().key == "I"  # whatever "in" has in another task
     with pytest.raises(InvalidInput, match="name: The task 'more' is there already"):
         add_task(project=project, task={"name": "more", "kind": "classes", "labels": ["x"]})
     with pytest.raises(InvalidInput, match=r"^parent: No spans task"):
@@ -242,8 +244,9 @@ def test_a_stated_key_of_a_new_task_is_kept_or_refused(project):
         return {"name": name, "kind": "tags", "labels": [{"name": "X", "key": key}]}
 
     assert add_task(project=project, task=task("a", "z")).labels.get().key == "z"
-    with pytest.raises(InvalidInput, match="labels.0.key: The key 'z' cannot be used for 'X'"):
-        add_task(project=project, task=task("b", "z"))
+    assert add_task(project=project, task=task("b", "z")).labels.get().key == "z"
+    with pytest.raises(InvalidInput, match="labels.0.key: The key 'a' cannot be used for 'X'"):
+        add_task(project=project, task=task("c", "a"))
 
 
 def test_a_project_is_changed_field_by_field(project):
