@@ -513,3 +513,22 @@ def test_on_a_phone_the_labels_of_a_treebank_are_within_reach_of_its_words(make_
     page.evaluate("scrollTo(0, 0)")
     box = hands.label("Words", "VERB").bounding_box()
     assert box["y"] + box["height"] < actions
+
+
+def test_on_a_phone_the_labels_of_a_long_sentence_are_within_reach_of_all_its_words(
+    make_queue, open_page
+):
+    tasks = [{"name": "Entities", "kind": "spans", "labels": ["Method", "Task", "Material"]}]
+    queue = make_queue([Given([f"word{i}" for i in range(60)])], tasks=tasks)
+    page = open_page(queue.annotator, **PHONE)
+    hands = start(page, queue, "word0")
+    finger = Finger(page)
+    label = hands.label("Entities", "Task")
+    for i in (0, 30, 59):
+        finger.tap(hands.word(i))
+        page.evaluate("scrollTo(0, 0)")
+        expect(hands.word(i)).to_be_in_viewport(ratio=1)
+        box = label.bounding_box()
+        assert box["y"] + box["height"] < page.locator(".actions").bounding_box()["y"]
+        finger.tap(label)
+    expect(page.locator(".chip")).to_have_count(3)
