@@ -193,8 +193,9 @@ def test_what_one_uses_most_is_shown_first_and_stays_where_it_is_during_a_visit(
 
 
 def test_a_slip_of_the_fingers_makes_no_label(make_queue, open_page):
-    tasks = [{"name": "Slots", "kind": "spans", "labels": ["city", "day"], "open": True}]
-    queue = make_queue([Given(TOKENS)], tasks=tasks)
+    many = {"name": "Types", "kind": "spans", "labels": [f"type{i}" for i in range(40)]}
+    slots = {"name": "Slots", "kind": "spans", "labels": ["city", "day"], "open": True}
+    queue = make_queue([Given(TOKENS)], tasks=[slots, many])
     page = open_page(queue.annotator)
     hands = start(page, queue, TOKENS[0])
     hands.go(4)
@@ -205,12 +206,15 @@ def test_a_slip_of_the_fingers_makes_no_label(make_queue, open_page):
     expect(page.locator(".chip")).to_have_count(0)
     hands.press("Backspace", "Enter")
     expect(page.locator(".chip")).to_have_text(["city"])
+    place = hands.word(0).bounding_box()
     hands.go(2)
     hands.press("/")
     page.keyboard.type("mode")
     hands.press("ArrowDown", "Enter")  # meant
+    expect(hands.label("Slots", "mode").locator("kbd")).to_have_text("m")
+    assert hands.word(0).bounding_box() == place
     found = submitted(page, queue, lambda: hands.press("Control+Enter"))
-    assert found == {"Slots": [[2, 3, "mode"], [4, 5, "city"]]}
+    assert found == {"Slots": [[2, 3, "mode"], [4, 5, "city"]], "Types": []}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

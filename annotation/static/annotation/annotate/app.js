@@ -182,6 +182,7 @@ function listenToSession() {
     announcer.clear(); // what was said of this sentence is not said of the next
     usage.note(project.tasks, values);
   });
+  session.addEventListener("labels", useKeys); // a new one has a key, too
   session.addEventListener("say", ({ detail: words }) => announcer.say(words));
   session.addEventListener("warn", ({ detail: words }) => announcer.say(words, { isVisible: true }));
   session.addEventListener("choose", ({ detail: question }) => dialogs.choose(question));

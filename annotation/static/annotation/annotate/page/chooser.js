@@ -36,7 +36,10 @@ export async function askForLabel(chooser, editor, sentence, question, anchorOf)
     },
   );
   if (label === null || !editor.state) return;
-  learnLabel(task, label);
+  if (isFirstUse(task, label)) {
+    task.labels.push({ name: label, colour: task.labels.length, key: "" }); // offered from now on
+    editor.tell("labels");
+  }
   editor.perform(useChosen(editor.state, question, label));
 }
 
@@ -58,10 +61,9 @@ function anchorAt(state, task, sentence, anchorOf) {
   return chip ?? sentence.wordNode(rangeOf(state.ui)[0]);
 }
 
-/** A label that was typed for the first time is offered from now on. */
-function learnLabel(task, label) {
-  if (kindOf(task).isText || task.labels.some(({ name }) => name === label)) return;
-  task.labels.push({ name: label, colour: task.labels.length, key: "" });
+/** Whether a label was typed for the first time. */
+function isFirstUse(task, label) {
+  return !kindOf(task).isText && task.labels.every(({ name }) => name !== label);
 }
 
 export class Chooser {

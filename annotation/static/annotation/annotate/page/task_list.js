@@ -57,6 +57,7 @@ export class TaskList {
     this.open = null;
     this.measured = new Map(); // what is shown -> the height of the tallest task
     this.tallest = 0;
+    this.state = undefined; // is measured anew
   }
 
   /** The element in which a task's labels are shown now. */
