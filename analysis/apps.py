@@ -18,6 +18,7 @@ class AnalysisConfig(AppConfig):
                 page="analysis.web.pages.job_response",
                 home="studies",
                 lane=RESEARCH,
+                stops_at_once=True,
                 upkeep="analysis.insights.proposals.keep_up",
             )
         )

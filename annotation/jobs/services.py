@@ -41,7 +41,8 @@ class JobKind:
     a worker left unfinished. ``follow(job)`` is called in the transaction in which the job's state
     changed. ``upkeep(now)`` is called by every worker every few seconds. ``page(request, project,
     job)`` shows an ended job. ``home`` is the page that leads there. ``lane`` says which workers
-    take it.
+    take it. One that ``stops_at_once`` keeps by itself what it has finished: cancelled, it is not
+    waited for.
     """
 
     name: str
@@ -52,6 +53,7 @@ class JobKind:
     page: str = ""
     home: str = "data"
     lane: str = TRAINING
+    stops_at_once: bool = False
 
 
 JOB_KINDS: dict[str, JobKind] = {}

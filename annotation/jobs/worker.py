@@ -155,6 +155,21 @@ class JobWorker:
         logger.error("job %d ran too long: this worker ends, start another", running[0].pk)
         os._exit(EXIT_TOO_LONG)
 
+    def stop_if_cancelled(self) -> None:
+        """End this process, and with it a cancelled job that need not come to a safe point."""
+        job = self.running[0] if self.running else None
+        if job is None or not services.get_job_kind(job.kind).stops_at_once:
+            return
+        if not Job.objects.filter(pk=job.pk, wants_cancel=True).exists():
+            return
+        try:
+            services.confirm_cancelled(job=job, now=timezone.now())
+        except services.ClaimLost:  # it has just ended
+            return
+        services.leave(name=self.name)
+        logger.warning("job %d was cancelled: this worker ends, start another", job.pk)
+        os._exit(EXIT_TOO_LONG)
+
     def _beat_until_finished(self) -> None:
         while not self._finished.wait(services.BEAT_SECONDS):
             try:
@@ -164,6 +179,7 @@ class JobWorker:
                     logger.warning("took over %d jobs of workers that died", n_recovered)
                 keep_up(now=timezone.now())
                 self.stop_if_too_long()
+                self.stop_if_cancelled()
             except DatabaseError:
                 logger.exception("no heartbeat: the database did not answer")
                 connection.close()

@@ -166,6 +166,22 @@ def test_a_job_that_runs_too_long_is_failed_and_its_worker_ends(project, monkeyp
     assert (job.state, "TANDEM_JOB_HOURS" in job.message) == ("failed", True)
 
 
+@pytest.mark.parametrize(("kind", "is_ended"), [("study", True), ("export", False)])
+def test_a_cancelled_study_is_not_waited_for(project, monkeypatch, kind, is_ended):
+    services.enqueue_job(project=project, kind=kind, arguments={}, created_by=None)
+    worker = JobWorker()
+    job = services.claim_job(worker=worker.name, now=timezone.now())
+    ended = []
+    monkeypatch.setattr("annotation.jobs.worker.os._exit", ended.append)
+    worker.running = (job, time.monotonic())
+    worker.stop_if_cancelled()
+    assert ended == []
+    services.cancel_job(job=job, now=timezone.now())
+    worker.stop_if_cancelled()
+    job.refresh_from_db()
+    assert (ended, job.state) == (([75], "cancelled") if is_ended else ([], "running"))
+
+
 def test_a_job_that_wants_more_memory_than_there_is_fails_alone():
     code = (
         "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\n"
