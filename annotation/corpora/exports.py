@@ -153,7 +153,7 @@ def export_corpus(
     scheme: str = "",
     which: Which = EVERYTHING,
     predictions: Predictions | None = None,
-    on_sentences: Callable[[int], None] | None = None,
+    on_sentences: Callable[[int, int], None] | None = None,
 ) -> Iterator[bytes]:
     """Return the bytes of a file with a project's sentences and answers, in pieces.
 
@@ -163,7 +163,7 @@ def export_corpus(
     before the first piece. ``which`` leaves sentences out. With ``predictions`` the labels
     "model" (what people have not answered) and "final+model" (that, and the final answers) can be
     written; every answer then says whose it is. ``on_sentences`` is told how many sentences
-    were read so far.
+    were read and how many are written so far, the last time at the end.
     """
     try:
         target = get_format(format)
@@ -306,26 +306,31 @@ def _records(
     tasks: Sequence[TaskSpec],
     answers: Answers | None,
     which: Which,
-    on_sentences: Callable[[int], None] | None,
+    on_sentences: Callable[[int, int], None] | None,
 ) -> Iterator[ExportRecord]:
     """Yield the sentences of corpora in their order with their answers; memory stays flat."""
-    n_done = 0
+    n_read = n_written = 0
     for corpus in corpora:
         own = corpus.sentences.filter(is_document=False)
         last = own.aggregate(last=Max("position"))["last"]
         for first in range(0, -1 if last is None else last + 1, CHUNK):
             if on_sentences:
-                on_sentences(n_done)
+                on_sentences(n_read, n_written)
             sentences = dict(_sentences(corpus, first, which))
-            n_done += len(sentences)
+            n_read += len(sentences)
+            written = set()
             if answers is not None and answers.is_final:
                 records = _final_records(project, sentences, tasks, answers)
             else:
                 records = _given_records(sentences, tasks, answers)
             notes = {id(sentences[key]): said for key, said in notes_on(sentences).items()}
             for record in filter(which.takes, records):
+                written.add(id(record.sentence))
                 said = notes.get(id(record.sentence)) if answers else None
                 yield replace(record, notes=said) if said else record
+            n_written += len(written)
+    if on_sentences:
+        on_sentences(n_read, n_written)
 
 
 def _within_sentences(

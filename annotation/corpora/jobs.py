@@ -261,6 +261,13 @@ def run_export(job: Job, progress: Progress) -> None:
     discard_old_exports()
     path = export_folder(job) / safe_file_name(f"{job.project}{suffix}")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    n_written = 0
+
+    def told(n_read: int, n: int) -> None:
+        nonlocal n_written
+        n_written = n
+        progress("writing", n_read, n_total)
+
     pieces = export_corpus(
         project=job.project,
         format=wanted["format"],
@@ -268,10 +275,10 @@ def run_export(job: Job, progress: Progress) -> None:
         corpora=corpora,
         tasks=wanted["tasks"],
         which=which_of(job.project, wanted.get("sentences", ALL), wanted.get("round")),
-        on_sentences=lambda n_done: progress("writing", n_done, n_total),
+        on_sentences=told,
     )
     n_bytes = export_to_file(path, pieces)
-    result = {"file_name": path.name, "n_bytes": n_bytes, "n_sentences": n_total}
+    result = {"file_name": path.name, "n_bytes": n_bytes, "n_sentences": n_written}
     now = timezone.now()
     with transaction.atomic():
         finish_job(job=job, result=result, now=now)

@@ -259,7 +259,7 @@ def write_predictions(
         scheme=scheme,
         which=Which(),
         predictions=pieces,
-        on_sentences=lambda n_done: told("writing", n_done, n),
+        on_sentences=lambda n_read, _: told("writing", n_read, n),
     )
 
 

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from annotation.corpora.exports import export_corpus, export_to_file
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.jobs import run_export
 from annotation.errors import Refused
 from annotation.formats.format import get_format
+from annotation.jobs.services import claim_job, enqueue_job
 from annotation.models import Annotation, Ask, Gold, Job, Queue, Round, Sentence
 from annotation.projects.services import create_project
 from tests.annotation.corpora.test_imports import CONLLU, load
@@ -220,6 +222,20 @@ def test_what_a_format_cannot_hold_is_refused_apart_as_it_is_here(project, monke
             exported(project, format="conllu", labels="gold")
         words.append(str(refusal.value))
     assert words[0] == words[1] != ""
+
+
+def test_an_export_counts_the_sentences_that_it_wrote(project, ada):
+    load(project, CONLLU)
+    now = timezone.now()
+    Gold.objects.filter(sentence=project.sentences.last()).delete()
+    for labels, sentences, n in (("gold", "labelled", 1), ("gold", "all", 2), ("none", "all", 2)):
+        arguments = {"format": "jsonl", "labels": labels, "corpora": [], "tasks": []}
+        arguments |= {"sentences": sentences, "round": None}
+        enqueue_job(project=project, kind="export", arguments=arguments, created_by=ada)
+        job = claim_job(worker="w", now=now)
+        run_export(job, lambda *args: None)
+        job.refresh_from_db()
+        assert job.result["n_sentences"] == n
 
 
 def test_a_docbin_is_never_written_by_the_web_process(project, ada, client, monkeypatch):
