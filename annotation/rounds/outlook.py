@@ -4,12 +4,15 @@ The overview shows it with all steps, the annotate page in the place of a senten
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils.translation import gettext
 
 from annotation.models import (
+    Annotation,
+    Gold,
     Lease,
     Progress,
     Project,
@@ -82,7 +85,6 @@ def facts_of(project: Project, user: Any) -> Facts:
     n_pool = pool.count()
     answered = Q(annotations__isnull=False) | Q(gold__isnull=False)
     n_unanswered = pool.exclude(answered).count()
-    new = Q(annotations__updated_at__gt=since) | Q(gold__updated_at__gt=since)
     queue = Queue.objects.filter(project=project, is_current=True).first()
     return Facts(
         n_sentences=project.sentences.count(),
@@ -90,11 +92,20 @@ def facts_of(project: Project, user: Any) -> Facts:
         n_open=queue.asks.filter(is_open=True).count() if queue else 0,
         n_people=project.memberships.count(),
         n_unanswered=n_unanswered,
-        n_new=pool.filter(new).distinct().count() if since else n_pool - n_unanswered,
+        n_new=_answered_since(pool, since) if since else n_pool - n_unanswered,
         last=last,
         running=running,
         has_model=bool(trained),
     )
+
+
+def _answered_since(pool: QuerySet[Sentence], since: datetime) -> int:
+    """Return how many sentences have newer answers; gold of earlier answers' votes is none."""
+    by_vote = (Gold.Source.AGREED, Gold.Source.MAJORITY)
+    gold = Gold.objects.filter(sentence=OuterRef("pk"), updated_at__gt=since)
+    answers = Annotation.objects.filter(sentence=OuterRef("pk"), updated_at__gt=since)
+    is_new = Q(Exists(answers)) | Q(Exists(gold.exclude(source__in=by_vote)))
+    return pool.filter(is_new).count()
 
 
 def standing(project: Project, user: Any) -> Standing:

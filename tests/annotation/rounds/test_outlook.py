@@ -1,11 +1,13 @@
 """What is to be done next follows the state of the project."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.models import Project, Role, Round
+from annotation.models import Gold, Project, Role, Round
 from annotation.queue.asks import AskRow, ask_everything, put_asks
 from annotation.rounds.outlook import facts_of, next_steps, round_sums, standing
 from annotation.rounds.settings import RoundSettings
@@ -92,6 +94,20 @@ def test_an_answered_round_is_summed_up_and_leads_to_the_next(desk, owner):
     assert sums.is_answered
     assert said(desk, owner) == ("Round 1 is answered", "Plan round 2")
     assert current(desk, owner)[0] == "Plan round 2"
+
+
+def test_gold_of_answers_that_were_there_before_the_model_is_no_new_answer(desk, owner):
+    add_sentences(desk.project, 3)
+    made = Round.objects.create(
+        project=desk.project, number=1, state="done", stages={"training": {"scores": {"topic": {}}}}
+    )
+    task, later = desk.project.tasks.first(), made.created_at + timedelta(minutes=5)
+    sources = ("agreed", "majority", "imported")
+    for sentence, source in zip(desk.project.sentences.order_by("id"), sources, strict=True):
+        Gold.objects.create(
+            sentence=sentence, task=task, value="travel", source=source, updated_at=later
+        )
+    assert facts_of(desk.project, owner).n_new == 1
 
 
 def test_a_paused_project_says_that_nothing_is_handed_out(desk, owner):
