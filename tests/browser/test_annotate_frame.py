@@ -126,3 +126,7 @@ def test_no_word_moves_and_no_room_is_empty_when_a_task_with_fewer_labels_opens(
         assert canvas.evaluate("(node) => node.scrollHeight - node.clientHeight") == 0
         box, tabs = bars.bounding_box(), page.locator(".task-tabs").bounding_box()
         assert box["y"] + box["height"] - tabs["y"] - tabs["height"] < 4
+    page.set_viewport_size({"width": 820, "height": 1180})
+    hands.open_task("Syntax")
+    box, tabs = bars.bounding_box(), page.locator(".task-tabs").bounding_box()
+    assert box["y"] + box["height"] - tabs["y"] - tabs["height"] < 4

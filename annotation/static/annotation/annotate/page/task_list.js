@@ -97,7 +97,7 @@ export class TaskList {
     return Math.max(0, this.tallest - this.root.offsetHeight);
   }
 
-  /** Measure the tallest task; a page that scrolls as a whole keeps its room in the list. */
+  /** Measure the tallest task; an editor on another page keeps its room in the list. */
   #hold(state) {
     const tasks = this.project.tasks.filter((task) => isWanted(state, task));
     const rows = tasks.map((task) => [task.name, this.panels.get(task.name).nRows(state)]);
