@@ -354,11 +354,20 @@ def _log(project: Project) -> list[LogEntry]:
     return list(entries[:N_LOG])
 
 
+def _field_words(name: str) -> str:
+    """Return what the form of a task calls one of its fields."""
+    field = TaskSettingsForm.base_fields.get("target" if name == "target_score" else name)
+    label = str((field and field.label) or name.replace("_", " "))
+    return f"{label[:1].lower()}{label[1:]}"
+
+
 def _words(entry: LogEntry) -> str:
     details = {
         name: ", ".join(map(str, value)) if isinstance(value, list) else value
         for name, value in entry.details.items()
     }
+    if entry.action == "task.changed":
+        details["fields"] = ", ".join(map(_field_words, entry.details.get("fields", [])))
     try:
         return ACTS[entry.action].format(**details)
     except KeyError:  # written by an earlier version

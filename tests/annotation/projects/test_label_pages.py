@@ -3,6 +3,7 @@
 import pytest
 
 from annotation.models import Gold
+from annotation.projects.services import update_task
 
 pytestmark = pytest.mark.any_database
 
@@ -32,6 +33,13 @@ def test_a_label_is_renamed_and_the_log_undoes_it(client, change):
     entry = change.task.project.log.get(action="label.renamed").pk
     client.post(change.address, {"action": "undo", "entry": entry})
     assert _used() == {"PER", "LOC"}
+
+
+def test_the_log_calls_the_fields_of_a_task_as_its_form_does(client, change, ada):
+    update_task(task=change.task, changes={"target_score": 0.9, "guidelines": "x"}, actor=ada)
+    page = client.get(change.address).content.decode()
+    assert "changed guidelines, target score of entities" in page
+    assert "target_score" not in page
 
 
 def test_a_merge_is_shown_before_it_happens(client, change):
