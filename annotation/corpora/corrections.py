@@ -44,6 +44,7 @@ FAR = 500_000_000  # where rows wait while the places of a corpus move
 BEFORE = 1_000  # added to the numbers of submissions that answered other words
 LONGEST_WORD = 200
 MOST_WORDS = 20  # that some words may become
+LONGEST_STEM = 190  # of a key that gets a number: a key has at most 200 characters
 # tables with answers: model, path to the sentence and to the task
 TABLES: tuple[tuple[Any, str, str], ...] = (
     (Annotation, "sentence", "task"),
@@ -469,15 +470,16 @@ def _make_room(sentence: Sentence) -> None:
 def _new_key(sentence: Sentence) -> str:
     if not sentence.key:
         return ""
+    stem = sentence.key[:LONGEST_STEM]
     taken = set(
         Sentence.objects.filter(
-            corpus=sentence.corpus_id, key__startswith=f"{sentence.key}-"
+            corpus=sentence.corpus_id, key__startswith=f"{stem}-"
         ).values_list("key", flat=True)
     )
     number = 2
-    while f"{sentence.key}-{number}" in taken:
+    while f"{stem}-{number}" in taken:
         number += 1
-    return f"{sentence.key}-{number}"[:200]
+    return f"{stem}-{number}"
 
 
 def _is_glued(sentence: Sentence) -> bool:

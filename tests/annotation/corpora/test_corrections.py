@@ -198,6 +198,17 @@ def test_a_sentence_is_cut_and_its_halves_have_their_answers_and_places(desk):
     )
 
 
+def test_sentences_with_the_longest_keys_are_cut_and_all_keys_differ(desk):
+    Sentence.objects.filter(key="s1").update(key="k" * 200)
+    Sentence.objects.filter(key="s2").update(key="k" * 199)
+    for _ in range(2):
+        for sentence in list(Sentence.objects.filter(n_tokens__gt=1)):
+            cut_sentence(sentence=sentence, at=1, actor=None, now=timezone.now())
+    keys = list(Sentence.objects.values_list("key", flat=True))
+    assert len(set(keys)) == len(keys) > 5
+    assert max(map(len, keys)) <= 200
+
+
 def test_sentences_are_joined_with_one_tree(desk):
     first = Sentence.objects.get(key="s1")
     done = join_next(sentence=first, actor=None, now=timezone.now())
