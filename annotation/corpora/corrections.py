@@ -18,6 +18,7 @@ from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.formats.format import AnswerChange, join_extra, recut_extra, respace_extra
 from annotation.formats.offsets import Misaligned, replace_words
+from annotation.formats.records import Limits
 from annotation.models import (
     Annotation,
     AnnotationVersion,
@@ -43,6 +44,7 @@ from mtl_engine.kinds import KINDS, Answer, Recut, TaskSpec
 FAR = 500_000_000  # where rows wait while the places of a corpus move
 BEFORE = 1_000  # added to the numbers of submissions that answered other words
 LONGEST_WORD = 200
+LONGEST_SENTENCE = Limits().sentence_tokens
 MOST_WORDS = 20  # that some words may become
 LONGEST_STEM = 190  # of a key that gets a number: a key has at most 200 characters
 # tables with answers: model, path to the sentence and to the task
@@ -53,6 +55,7 @@ TABLES: tuple[tuple[Any, str, str], ...] = (
     (GoldVersion, "gold__sentence", "gold__task"),
 )
 BORDERS = ("cut before ", "joined with ", "was the sentence behind")  # changes begin so
+BECAME = " became "  # between the words before and after
 
 
 @dataclass
@@ -110,7 +113,7 @@ def correct_words(
     change = _recutting(recut)
     before = " ".join(sentence.tokens[start:end]) or "nothing"
     after = " ".join(forms) or "nothing"
-    _keep_version(sentence, sentence, f"{before} became {after}", actor, now)
+    _keep_version(sentence, sentence, f"{before[:100]}{BECAME}{after}", actor, now)
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence)
     _carry(sentence, tasks, change, tokens, done)
@@ -203,6 +206,9 @@ def join_next(
         raise Conflict("One of the two sentences is in the test slice, the other is not.")
     sentence, second = _lock([sentence, second], seen, now)
     m = len(sentence.tokens)
+    if m + len(second.tokens) > LONGEST_SENTENCE:
+        words = f"Together they have {m + len(second.tokens):,} words"
+        raise Conflict(f"{words}; a sentence has at most {LONGEST_SENTENCE:,}.")
     gap = "" if _is_glued(sentence) else " "
     shift = len(sentence.text) + len(gap)
     tokens = [*sentence.tokens, *second.tokens]
@@ -253,7 +259,7 @@ def restore_version(
         raise InvalidInput([Problem("version", f"This sentence has no version {version}.")])
     since = [one for one in versions.values() if one.pk >= target.pk]
     pair = [one for one in versions.values() if one.created_at == target.created_at]
-    borders = [one for one in since if one.change.startswith(BORDERS)]
+    borders = [one for one in since if _is_of_borders(one.change)]
     if borders and target not in borders and sentence.tokens == borders[0].tokens:
         borders = []  # they were put back
     if borders and any(one not in pair for one in since):
@@ -273,6 +279,11 @@ def restore_version(
         to_redo=sorted(done.to_redo),
     )
     return done
+
+
+def _is_of_borders(change: str) -> bool:
+    """Return whether a change was one of borders; corrected words may read like one."""
+    return change.startswith(BORDERS) and BECAME not in change
 
 
 def _restore_words(
@@ -420,6 +431,9 @@ def _check_words(sentence: Sentence, start: int, end: int, forms: Sequence[str])
     elif end - start == m and not forms:
         message = "A sentence keeps at least one word; delete the sentence instead."
         problems.append(Problem("forms", message))
+    if m - (end - start) + len(forms) > LONGEST_SENTENCE:
+        message = f"A sentence has at most {LONGEST_SENTENCE:,} words; cut this one in two first."
+        problems.append(Problem("forms", message))
     if len(forms) > MOST_WORDS:
         problems.append(Problem("forms", f"{len(forms)} words, at most {MOST_WORDS} at once."))
     for i, form in enumerate(forms):
@@ -472,9 +486,9 @@ def _new_key(sentence: Sentence) -> str:
         return ""
     stem = sentence.key[:LONGEST_STEM]
     taken = set(
-        Sentence.objects.filter(
-            corpus=sentence.corpus_id, key__startswith=f"{stem}-"
-        ).values_list("key", flat=True)
+        Sentence.objects.filter(corpus=sentence.corpus_id, key__startswith=f"{stem}-").values_list(
+            "key", flat=True
+        )
     )
     number = 2
     while f"{stem}-{number}" in taken:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from annotation.corpora import corrections
 from annotation.corpora.corrections import (
     correct_words,
     cut_sentence,
@@ -231,6 +232,24 @@ def test_what_was_joined_can_be_cut_again_to_the_same_file(desk):
     cut_sentence(sentence=first, at=5, actor=None, now=timezone.now())
     lines = [line for line in written(desk).splitlines() if not line.startswith("#")]
     assert lines == [line for line in FILE.splitlines() if not line.startswith("#")]
+
+
+def test_no_sentence_grows_beyond_what_an_import_would_take(desk, monkeypatch):
+    monkeypatch.setattr(corrections, "LONGEST_SENTENCE", 7)
+    with pytest.raises(Conflict, match="Together they have 8 words; a sentence has at most 7"):
+        join_next(sentence=Sentence.objects.get(key="s1"), actor=None, now=timezone.now())
+    correct("s1", 1, 2, ["can", "n", "ot"])
+    with pytest.raises(InvalidInput, match="at most 7 words"):
+        correct("s1", 0, 0, ["Oh"])
+
+
+def test_words_that_read_like_a_change_of_borders_are_put_back(desk):
+    correct("s1", 0, 2, ["joined", "with"])
+    correct("s1", 0, 2, ["joins"])
+    latest = SentenceVersion.objects.latest("pk")
+    sentence = Sentence.objects.get(key="s1")
+    restore_version(sentence=sentence, version=latest.pk, actor=None, now=timezone.now())
+    assert Sentence.objects.get(key="s1").tokens[:2] == ["joined", "with"]
 
 
 def test_an_open_lease_refuses_the_correction(desk):
