@@ -33,6 +33,8 @@ GROUPS = {  # how an action begins, and what it is about
     "model": "models",
     "export": "exports",
     "round": "rounds",
+    "gold": "gold",
+    "webhook": "webhooks",
 }
 COLUMNS = ("time", "person", "action", "project", "details")
 
@@ -87,7 +89,7 @@ def filter_log(
         entries = entries.filter(actor__username=person)
     if since:
         entries = entries.filter(created_at__gte=_midnight(since))
-    if until:
+    if until and until < date.max:
         entries = entries.filter(created_at__lt=_midnight(date.fromordinal(until.toordinal() + 1)))
     return entries
 

@@ -1,13 +1,15 @@
 """Whatever lets people in ends when it should, and what they did is written down."""
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from annotation.accounts.access import find_token
-from annotation.accounts.log import filter_log, log_lines, log_of, plain_cell, record
+from annotation.accounts.log import GROUPS, filter_log, log_lines, log_of, plain_cell, record
 from annotation.accounts.services import (
     accept_invitation,
     change_role,
@@ -24,6 +26,7 @@ from annotation.models import Gold, Invitation, LogEntry, Membership, Role
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -147,9 +150,23 @@ def test_the_log_is_filtered_shown_and_written_as_a_file(client, project, ada, b
     assert not filter_log(log_of(project), since=tomorrow).exists()
     assert filter_log(log_of(project), until=tomorrow).exists()
     assert client.get(path, {"since": "nonsense", "page": "x"}).status_code == 200
+    ends = {"since": "0001-01-01", "until": "9999-12-31"}
+    assert "member: role changed" in client.get(path, ends).content.decode()
     lines = b"".join(client.get(path, {"csv": "1"}).streaming_content).decode()
     assert "member.role_changed" in lines
     assert plain_cell("=1+1") == "'=1+1"
+
+
+def test_everything_that_is_written_down_is_in_a_group_of_the_log():
+    code = [path.read_text() for room in ("annotation", "analysis") for path in files_of(room)]
+    named = {name for text in code for name in re.findall(r'record\(\s*"([a-z_.]+)"', text)}
+    assert len(named) > 40
+    assert not {name for name in named if not name.startswith(tuple(filter(None, GROUPS)))}
+
+
+def files_of(room):
+    """Return the modules of a package."""
+    return (ROOT / room).rglob("*.py")
 
 
 def test_an_entry_of_the_log_is_never_changed(project, ada):
