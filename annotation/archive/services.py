@@ -34,7 +34,18 @@ from annotation.archive.tables import (
     write_rows,
 )
 from annotation.errors import Conflict, Refused
-from annotation.models import Delivery, Invitation, Job, Project, Round, Submission, Webhook
+from annotation.models import (
+    Delivery,
+    Invitation,
+    Job,
+    Project,
+    Round,
+    Sentence,
+    SentenceVersion,
+    Submission,
+    Task,
+    Webhook,
+)
 from config import VERSION
 from config.home import Home, home, replaced_file
 from config.store import RoundFiles
@@ -125,7 +136,39 @@ def _load(archive: ArchiveReader, name: str) -> Project:
         reset_sequence(model)
     name_folders()
     name_sources()
-    return Project.objects.get(name=name or archive.manifest["about"]["project"])
+    project = Project.objects.get(name=name or archive.manifest["about"]["project"])
+    _point_kept_answers(project, maps, has_new_ids=not keeps_ids)
+    if not keeps_ids:
+        _point_asks(project, maps[Sentence])
+        project.insights.all().delete()  # sentences by their old ids; computed again when asked for
+    return project
+
+
+def _point_kept_answers(
+    project: Project, maps: Mapping[type[Model], IdMap], *, has_new_ids: bool
+) -> None:
+    """Let answers in versions of sentences belong to this server's people, and to their tasks."""
+    people = maps[get_user_model()]
+    kept = SentenceVersion.objects.filter(sentence__project=project).exclude(answers=[])
+    for pk, answers in kept.values_list("pk", "answers").iterator(CHUNK):
+        rows = [
+            [model, maps[Task].get(task) if has_new_ids else task, people.get(person), value]
+            for model, task, person, value in answers
+        ]
+        known = [row for row in rows if row[1] is not None]
+        SentenceVersion.objects.filter(pk=pk).update(answers=known)
+
+
+def _point_asks(project: Project, sentences: IdMap) -> None:
+    """Let what rounds say they asked be this server's sentences."""
+    for round in project.rounds.all():
+        asks = [
+            {**ask, "sentence": sentences.get(ask["sentence"])}
+            for ask in round.manifest.get("asks", ())
+        ]
+        if asks:
+            round.manifest["asks"] = [ask for ask in asks if ask["sentence"] is not None]
+            round.save(update_fields=["manifest"])
 
 
 def _tables() -> list[tuple[type[Model], str]]:

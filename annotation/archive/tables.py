@@ -196,6 +196,13 @@ class IdMap:
             raise KeyError(old)
         return self._new[at]
 
+    def get(self, old: int | None) -> int | None:
+        """Return the new id; nothing for a row that the archive does not hold."""
+        try:
+            return None if old is None else self[old]
+        except KeyError:
+            return None
+
 
 def write_rows(model: type[Model], columns: list[str], rows: Iterable[Row]) -> int:
     """Insert rows with the ids they have, and return how many."""

@@ -20,6 +20,7 @@ from annotation.archive.services import (
     verify_archive,
 )
 from annotation.archive.tables import project_tables
+from annotation.corpora.corrections import correct_words, restore_version
 from annotation.corpora.exports import export_corpus
 from annotation.errors import Conflict, Refused
 from annotation.models import (
@@ -27,6 +28,7 @@ from annotation.models import (
     AnnotationVersion,
     Gold,
     GoldVersion,
+    Insight,
     Job,
     Lease,
     Membership,
@@ -35,6 +37,7 @@ from annotation.models import (
     Role,
     Round,
     Sentence,
+    SentenceVersion,
     Submission,
     Suggestion,
 )
@@ -310,6 +313,41 @@ def test_a_copy_of_a_project_that_was_answered_stands_beside_it(project, bob, tm
     assert Submission.objects.filter(project=copy).count() == 1
     keys = set(Submission.objects.values_list("key", flat=True))
     assert len(keys) == 2
+
+
+def test_answers_kept_of_corrected_words_belong_to_the_people_of_the_new_server(
+    rich, ada, bob, tmp_path, django_user_model
+):
+    sentence = Annotation.objects.filter(author=ada, task__name="entities").first().sentence
+    before = Annotation.objects.get(sentence=sentence, author=ada, task__name="entities").value
+    last = len(sentence.tokens)
+    cut = {"start": last - 1, "end": last, "forms": ["Anew"], "actor": ada}
+    correct_words(sentence=sentence, now=timezone.now(), **cut)
+    export_project(project=rich, path=tmp_path / "p.zip")
+    delete_project(project=rich)
+    stranger, ada_id = bob.pk, ada.pk
+    django_user_model.objects.filter(pk=ada_id).update(username="somebody else")
+    again = import_project(path=tmp_path / "p.zip")
+    ada = django_user_model.objects.get(username="ada")
+    assert ada.pk not in (ada_id, stranger)
+    (version,) = SentenceVersion.objects.all()
+    people = {row[2] for row in version.answers if row[0] == "Annotation"}
+    assert people == {ada.pk}
+    sentence = again.sentences.get(pk=sentence.pk)
+    restore_version(sentence=sentence, version=version.pk, actor=ada, now=timezone.now())
+    rows = Annotation.objects.filter(sentence=sentence.pk, task__name="entities")
+    assert [(row.author, row.value) for row in rows] == [(ada, before)]
+
+
+def test_a_copy_says_which_of_its_own_sentences_its_rounds_asked(rich, tmp_path):
+    sentence = rich.sentences.first()
+    rich.rounds.update(manifest={"asks": [{"sentence": sentence.pk, "rank": 1}]})
+    Insight.objects.create(project=rich, name="suspects", inputs="x", computed_at=NOW)
+    export_project(project=rich, path=tmp_path / "p.zip")
+    copy = import_project(path=tmp_path / "p.zip", name="Copy")
+    (ask,) = copy.rounds.get().manifest["asks"]
+    assert ask == {"sentence": copy.sentences.first().pk, "rank": 1}
+    assert not copy.insights.exists()  # they name sentences by the ids of the original
 
 
 def desk_of_answers(project, person):
