@@ -54,8 +54,13 @@ def offer_suggestions(
     round: Round | None = None,
     now: datetime,
 ) -> int:
-    """Store what a source suggests, in place of what it suggested there before."""
+    """Store what a source suggests, in place of what it suggested there before; return how many.
+
+    Of two suggestions for the same place the later one counts: one statement of PostgreSQL changes
+    no row twice.
+    """
     task_ids = dict(Task.objects.filter(project=project_id).values_list("name", "id"))
+    last = {(one.sentence, one.task): one for one in suggested}
     rows = [
         Suggestion(
             sentence_id=one.sentence,
@@ -67,7 +72,7 @@ def offer_suggestions(
             round=round,
             created_at=now,
         )
-        for one in suggested
+        for one in last.values()
     ]
     if source not in (MODEL, IMPORT):
         _draw_blind(project_id, {one.sentence_id for one in rows})

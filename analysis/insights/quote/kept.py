@@ -24,6 +24,7 @@ def keep_quote(
     *, project: Project, found: Mapping[str, Any], created_by: Any, now: datetime
 ) -> list[Quote]:
     """Keep what a quote says of each open target and of all together, once per round and target."""
+    Project.objects.select_for_update().get(pk=project.pk)  # who asks twice finds what was kept
     tasks = {task.name: task for task in project.tasks.all()}
     rows: list[tuple[Task | None, float | None, dict[str, float], int, Any]] = []
     targets: dict[str, float] = {}

@@ -6,14 +6,28 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from analysis.insights.models import Quote
+from analysis.insights.quote.kept import keep_quote
 from annotation.accounts.access import MAX_FAILURES_PER_NAME
 from annotation.accounts.services import may_try_password
 from annotation.adjudication.services import decide
+from annotation.corpora.corrections import correct_words
 from annotation.errors import Refused
-from annotation.models import Flag, Gold, Label, Project, Role
+from annotation.models import (
+    Flag,
+    Gold,
+    Label,
+    Project,
+    Role,
+    SentenceVersion,
+    Suggestion,
+    WorkGroup,
+)
+from annotation.predictions.outside import put_suggestions
 from annotation.projects.labels import add_labels
 from annotation.projects.services import add_task, create_project
 from annotation.queue.asks import ask_everything
+from annotation.queue.groups import save_group
 from annotation.queue.history import flag_sentence
 from tests.annotation.queue.conftest import ANSWERS, Desk, new_project
 
@@ -97,6 +111,40 @@ def test_the_first_imports_of_a_project_make_one_queue():
     outcomes = at_once(lambda i: ask_everything(project=project))
     assert faults(outcomes) == []
     assert [queue.n_asks for queue in project.queues.all()] == [N]
+
+
+def test_one_group_is_changed_by_all_and_one_is_made(desk):
+    project, owner = desk.project, desk.person("owner", Role.OWNER)
+    values = {"project": project, "people": ["owner"], "actor": owner, "tasks": ["topic"]}
+    group = save_group(name="first", **values)
+    assert faults(at_once(lambda i: save_group(name="first", group=group, **values))) == []
+    assert (group.members.count(), group.assignments.count()) == (1, 1)
+    outcomes = at_once(lambda i: save_group(name="second", **values))
+    assert faults(outcomes) == []
+    assert WorkGroup.objects.filter(name="second").count() == 1
+
+
+def test_suggestions_of_one_source_and_corrections_of_one_sentence(desk):
+    project, sentence = desk.project, desk.project.sentences.first()
+    row = {"sentence": sentence.pk, "task": "topic", "value": "travel"}
+    outcomes = at_once(lambda i: put_suggestions(project=project, source="llm", rows=[row, row]))
+    assert faults(outcomes) == []
+    assert Suggestion.objects.filter(sentence=sentence, source="llm").count() == 1
+    at = {"start": 0, "end": 1, "forms": ["Anew"], "seen": sentence.tokens}
+    now = timezone.now()
+    outcomes = at_once(lambda i: correct_words(sentence=sentence, actor=None, now=now, **at))
+    assert faults(outcomes) == []
+    assert SentenceVersion.objects.count() == 1
+
+
+def test_one_quote_is_kept_once(desk):
+    hours = {"middle": 2.0, "low": 1.0, "high": 3.0}
+    row = {"task": "topic", "target": 0.9, "n_labelled": 4, "hours": hours}
+    found = {"tasks": [row], "hours": hours, "round": 1, "spent_hours": 0.5}
+    kept = {"project": desk.project, "found": found, "created_by": None, "now": timezone.now()}
+    for _ in range(2):  # the second time meets what the first one kept
+        assert faults(at_once(lambda i: keep_quote(**kept))) == []
+    assert Quote.objects.count() == 1
 
 
 def test_of_many_guesses_no_more_are_looked_at_than_of_guesses_one_by_one(desk):
