@@ -34,7 +34,7 @@ IMPORT_DOORS = re.compile(r"(/api)?/projects/[0-9]+/(import|corpora)/")
 FORM_BYTES = 64 * 1024  # around the file of an import
 MOST_BUCKETS = 20_000
 PEOPLE_PER_ADDRESS = 10  # who may ask as often as they can at the same time
-LINKS = re.compile(r"/(invitations|sign-in)/[\w-]{16,}")
+LINKS = re.compile(r"/(invitations|sign-in|account/mail)/[\w:-]{16,}")
 
 
 class ContentSecurityPolicy:
@@ -108,13 +108,14 @@ class RateLimits:
 
 
 class HideSecrets(logging.Filter):
-    """Keeps the secrets of invitations and sign-in links out of the log."""
+    """Keeps the secrets of invitations, sign-in links and mails out of the log."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through, its links cut."""
         words = record.getMessage()
-        if "/invitations/" in words or "/sign-in/" in words:
-            record.msg, record.args = LINKS.sub(r"/\1/…", words), ()
+        shown = LINKS.sub(r"/\1/…", words)
+        if shown != words:
+            record.msg, record.args = shown, ()
         return True
 
 

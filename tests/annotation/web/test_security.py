@@ -113,13 +113,16 @@ def test_addresses_are_those_that_trusted_proxies_name(settings, remote, forward
 
 
 @pytest.mark.django_db
-def test_links_never_reach_the_log(client, caplog):
+def test_links_never_reach_the_log(client, ada, caplog):
     secret = "Abc_def-ghijklmnop0123456789"
     caplog.handler.addFilter(HideSecrets())
     with caplog.at_level(logging.DEBUG):
         client.delete(f"/sign-in/{secret}/")
         client.put(f"/invitations/{secret}/")
+        client.force_login(ada)
+        client.put(f"/account/mail/{secret}:1wAbCd:{secret}/")
     assert "sign-in" in caplog.text
+    assert "account/mail" in caplog.text
     assert secret not in caplog.text
 
 
