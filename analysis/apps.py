@@ -20,5 +20,6 @@ class AnalysisConfig(AppConfig):
                 lane=RESEARCH,
                 stops_at_once=True,
                 upkeep="analysis.insights.proposals.keep_up",
+                forget="analysis.web.services.forget_replays",
             )
         )

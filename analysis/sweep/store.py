@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -163,6 +164,14 @@ class RunStore:
         """Return a study that was swept, by its name and scale."""
         path = self._record(name, scale)
         return _read_record(path) if path.exists() else None
+
+    def forget(self, record: StudyRecord) -> None:
+        """Remove a study with all its runs, which no other study may want."""
+        self._record(record.name, record.scale).unlink(missing_ok=True)
+        for key, _ in record.runs:
+            runs = [self.directory / "runs" / key, *(self.directory / "failures").glob(f"{key}-*")]
+            for path in runs:
+                shutil.rmtree(path, ignore_errors=True)
 
     def outcomes(self, record: StudyRecord) -> Iterator[tuple[RunConfig, Outcome | None]]:
         """Yield the runs that a study wants, with what came of them: failed, or nothing yet."""

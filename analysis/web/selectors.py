@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from analysis.sweep.study_file import SHIPPED
 from analysis.web.models import Study
-from analysis.web.services import replay_name
+from analysis.web.services import replay_names
 from annotation.models import Project
 
 PAPERS = SHIPPED / "papers.md"  # a page of the documentation, that goes with the studies
@@ -47,8 +47,7 @@ def visible_studies(user: Any, project: Project) -> QuerySet[Study]:
     found = Study.objects.order_by("-created_at")
     if user.is_superuser:
         return found
-    name = replay_name(project)
-    return found.filter(name__in=[name, f"{name}-changed"])
+    return found.filter(name__in=replay_names(project.pk))
 
 
 def papers() -> list[Paper]:

@@ -66,9 +66,23 @@ def shipped_studies() -> dict[str, dict[str, Any]]:
     }
 
 
-def replay_name(project: Project) -> str:
-    """Return what the replays of a project are called; its members may look at them."""
-    return f"replay-{project.pk}"
+def replay_names(project_id: int) -> tuple[str, str]:
+    """Return what the replays of a project are called; its members may look at them.
+
+    The second one is of those with other settings.
+    """
+    return f"replay-{project_id}", f"replay-{project_id}-changed"
+
+
+def forget_replays(project_id: int) -> None:
+    """Remove the replays of a project that is gone: they tell its name, and how well it learned."""
+    store = run_store()
+    names = replay_names(project_id)
+    for name in names:
+        record = store.find_study(name, scale="")
+        if record is not None:
+            store.forget(record)
+    Study.objects.filter(name__in=names).delete()
 
 
 def start_study(
@@ -105,7 +119,7 @@ def start_replay(
 ) -> Job:
     """Queue the question what other strategies would have saved in a project."""
     content = {
-        "name": replay_name(project),
+        "name": replay_names(project.pk)[0],
         "kind": "replay",
         "description": f"What other strategies would have saved in {project.name}.",
         "seeds": list(range(n_seeds)),

@@ -39,10 +39,11 @@ class JobKind:
 
     ``run(job, progress)`` does the work and finishes the job; it may be called again for a job that
     a worker left unfinished. ``follow(job)`` is called in the transaction in which the job's state
-    changed. ``upkeep(now)`` is called by every worker every few seconds. ``page(request, project,
-    job)`` shows an ended job. ``home`` is the page that leads there. ``lane`` says which workers
-    take it. One that ``stops_at_once`` keeps by itself what it has finished: cancelled, it is not
-    waited for.
+    changed. ``upkeep(now)`` is called by every worker every few seconds. ``forget(project_id)``
+    removes what jobs of a deleted project left outside of the database and the project's folders.
+    ``page(request, project, job)`` shows an ended job. ``home`` is the page that leads there.
+    ``lane`` says which workers take it. One that ``stops_at_once`` keeps by itself what it has
+    finished: cancelled, it is not waited for.
     """
 
     name: str
@@ -50,6 +51,7 @@ class JobKind:
     run: str
     follow: str = ""
     upkeep: str = ""
+    forget: str = ""
     page: str = ""
     home: str = "data"
     lane: str = TRAINING
@@ -93,6 +95,13 @@ def keep_up(*, now: datetime) -> None:
     for kind in JOB_KINDS.values():
         if kind.upkeep:
             import_string(kind.upkeep)(now=now)
+
+
+def forget_project(project_id: int) -> None:
+    """Remove what jobs have left of a project that is gone."""
+    for kind in JOB_KINDS.values():
+        if kind.forget:
+            import_string(kind.forget)(project_id)
 
 
 def job_response(request: HttpRequest, project: Project, job: Job) -> HttpResponse | None:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from annotation.archive.tables import (
 )
 from annotation.bridge import tasks_by_name
 from annotation.errors import Conflict, InvalidInput, NotFound, Problem, unknown_name
+from annotation.jobs.services import forget_project
 from annotation.models import (
     Ask,
     Delivery,
@@ -192,6 +194,7 @@ def delete_project(*, project: Project, actor: Any = None) -> None:
         rows = model._base_manager.filter(**{path or "pk": project.pk})
         rows._raw_delete(connection.alias)
     transaction.on_commit(lambda: remove_folders(folders))
+    transaction.on_commit(partial(forget_project, project.pk))
     transaction.on_commit(forget_deleted)
     for files in stored:
         transaction.on_commit(files.remove)

@@ -9,11 +9,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.web.models import Study
-from analysis.web.services import run_store, run_study, shipped_studies, start_study
+from analysis.web.services import (
+    replay_names,
+    run_store,
+    run_study,
+    shipped_studies,
+    start_study,
+)
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs.services import claim_job, get_job_kind
 from annotation.models import Job, Membership, Role
-from annotation.projects.services import create_project
+from annotation.projects.services import create_project, delete_project
 
 TINY = {
     "name": "tiny",
@@ -154,3 +160,18 @@ def test_members_see_the_replays_of_their_project_alone(project, client):
     assert own.name in page
     assert other.name not in page
     assert client.get(reverse("study", args=[project.pk, other.pk])).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_replays_of_a_deleted_project_are_gone_with_their_runs(project, olga):
+    names = replay_names(project.pk)
+    for name in (*names, "another"):
+        work(start_study(project=project, content={**TINY, "name": name}, created_by=olga))
+    others = {**TINY, "name": "another", "settings": {"n_tasks": 5, "n_steps": 40}}
+    work(start_study(project=project, content=others, created_by=olga))
+    store = run_store()
+    kept = {key for key, _ in store.find_study("another", "").runs}
+    delete_project(project=project, actor=olga)
+    assert [store.find_study(name, "") for name in names] == [None, None]
+    assert list(Study.objects.values_list("name", flat=True)) == ["another"]
+    assert {path.name for path in (store.directory / "runs").iterdir()} == kept
