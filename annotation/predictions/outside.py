@@ -18,6 +18,7 @@ from annotation.formats.records import ReadOptions, SentenceRecord, layer_spec, 
 from annotation.models import Project, Sentence
 from annotation.projects.documents import misplaced
 from annotation.queue.suggestions import IMPORT, MODEL, Suggested, offer_suggestions
+from annotation.web.security import unstorable
 from mtl_engine.documents import DocumentWords
 from mtl_engine.kinds import TaskSpec
 
@@ -146,6 +147,9 @@ def _store(
     places = _places(project, records)
     suggested: list[Suggested] = []
     for record in records:
+        if fault := unstorable(record.text):
+            report.drop("not to be stored", f"A sentence {fault}.")
+            continue
         found = places.get(tuple(record.tokens), [])
         if not found:
             report.drop("no such sentence", f"No sentence here says: {record.text[:60]}")
@@ -185,6 +189,9 @@ def checked(
     report: SuggestionReport,
 ) -> dict[str, Any]:
     """Return the answers that fit their tasks; the others are dropped and counted."""
+    if fault := unstorable(answers):
+        report.drop("not to be stored", f"An answer {fault}.")
+        return {}
     good: dict[str, Any] = {}
     for name in sorted(answers, key=lambda n: n in tasks and tasks[n].parent is not None):
         if name not in tasks:

@@ -3,13 +3,17 @@
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 
+import orjson
 import pytest
 from rest_framework.test import APIClient
 
 from annotation.errors import Refused
+from annotation.formats.records import ReadOptions
 from annotation.models import Sentence, Suggestion
 from annotation.notifications import transport
+from annotation.predictions.outside import import_suggestions
 from annotation.predictions.sources import ask_source, find_endpoint
 from annotation.queue.suggestions import shown_suggestions
 from tests.annotation.rounds.conftest import import_demo
@@ -95,6 +99,28 @@ def test_good_answers_become_suggestions_and_bad_ones_are_dropped_and_counted(
     prompt = endpoint.asked[0]["messages"][0]["content"]
     assert label in prompt
     assert endpoint.asked[0]["response_format"] == {"type": "json_object"}
+
+
+def test_what_cannot_be_stored_is_dropped_wherever_it_stands(filled, task, endpoint):
+    task.is_open = True
+    task.save()
+    endpoint.answers = [{task.name: "\ud800"}, {"\ud83d": "x"}, {task.name: "a\0b"}]
+    report = ask(filled, endpoint, tasks=[task.name], limit=3)
+    assert report.n_stored == 0
+    assert report.counts == {"not to be stored": 3}
+    assert orjson.dumps(report.to_dict())
+    rows = [{"text": f"{word} here", "labels": {task.name: "x"}} for word in ("\ud800", "new")]
+    rows.append({"text": filled.sentences.first().text, "labels": {task.name: "\udfff"}})
+    report = import_suggestions(
+        project=filled,
+        source="file",
+        stream=BytesIO("".join(json.dumps(row) + "\n" for row in rows).encode()),
+        file_name="f.jsonl",
+        format="jsonl",
+        options=ReadOptions(tokeniser="whitespace"),
+    )
+    assert report.n_stored == 0
+    assert orjson.dumps(report.to_dict())
 
 
 def test_endless_and_slow_answers_are_cut(filled, task, endpoint, monkeypatch):
