@@ -7,6 +7,7 @@ from pathlib import Path
 from mtl_engine.atomic import first_file, first_folder, remove_folder, replaced_file
 
 __all__ = ["Home", "first_file", "first_folder", "home", "remove_folder", "replaced_file"]
+UNSENT = ".unsent-"  # how folders begin in which backups wait to be sent
 
 BASE_DIR = Path(__file__).resolve().parent.parent  # holds the packages, from source or installed
 IS_SOURCE_TREE = (BASE_DIR / "manage.py").exists()

@@ -47,7 +47,7 @@ from annotation.models import (
     Webhook,
 )
 from config import VERSION
-from config.home import Home, home, replaced_file
+from config.home import UNSENT, Home, home, replaced_file
 from config.store import RoundFiles
 
 PROJECT = "project"
@@ -298,11 +298,12 @@ def back_up_to(*, place: str, keep: int = 0) -> tuple[str, int, int]:
     """Write a backup named by its time to a folder or object store, and remove all but the newest.
 
     Returns its name, the number of rows, and how many older ones were removed. It is written and
-    read back here first; nothing is removed before it has arrived whole.
+    read back here first; nothing is removed before it has arrived whole. What one that was killed
+    had begun to send goes too.
     """
     files, folder = _store_at(place)
     name = f"{folder}/{NAMED}{timezone.now():%Y%m%dT%H%M%S%f}Z.zip"
-    with tempfile.TemporaryDirectory(dir=home().root) as here:
+    with tempfile.TemporaryDirectory(dir=home().root, prefix=UNSENT) as here:
         path = Path(here) / "backup.zip"
         n_rows = back_up(path=path)
         files.makedirs(folder, exist_ok=True)
@@ -310,10 +311,12 @@ def back_up_to(*, place: str, keep: int = 0) -> tuple[str, int, int]:
         files.mv(f"{name}.part", name)
         if files.size(name) != path.stat().st_size:
             raise Refused(f"{name} has arrived with another size than it was sent; try again.")
-    older = sorted(found for found in files.ls(folder, detail=False) if NAMED in str(found))
-    older = [found for found in older if str(found).endswith(".zip")]
+    files.invalidate_cache(folder)
+    there = sorted(found for found in files.ls(folder, detail=False) if NAMED in found)
+    older = [found for found in there if found.endswith(".zip")]
     gone = older[:-keep] if keep > 0 else []
-    for found in gone:
+    cut_off = [found for found in there if found.endswith(".part") and found < older[-1]]
+    for found in (*gone, *cut_off):
         files.rm_file(found)
     return name, n_rows, len(gone)
 

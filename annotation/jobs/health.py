@@ -35,7 +35,7 @@ from annotation.archive.services import damage_of_database
 from annotation.jobs.services import LANES, alive_workers
 from annotation.models import Ask, Corpus, Flag, Job, Lease, Progress, Project, Round, Worker
 from config import VERSION
-from config.home import home
+from config.home import UNSENT, home
 from mtl_engine.checksums import file_sha256
 
 LEAST_FREE = 100 * 2**20  # bytes of disk below which answers may soon be refused
@@ -306,6 +306,7 @@ def _orphans() -> list[Path]:
     jobs = set(Job.objects.values_list("folder", flat=True))
     found += [folder for folder in home().exports.glob("*") if folder.name not in jobs]
     found += [f for f in (home().root / "uploads").glob("*") if f.name not in projects]
+    found += home().root.glob(f"{UNSENT}*")  # of backups that were killed
     return [f for f in found if f.is_dir() and time.time() - f.stat().st_mtime > OLD_SECONDS]
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
+from fsspec.core import url_to_fs
 
 from annotation.accounts.services import invite
 from annotation.archive import services
@@ -43,6 +44,7 @@ from annotation.models import (
 )
 from annotation.projects.services import create_project, delete_project
 from config import VERSION
+from config.home import home
 from tests.annotation.corpora.test_imports import CONLLU, load
 
 NOW = timezone.now()
@@ -366,12 +368,26 @@ def desk_of_answers(project, person):
     )  # fmt: skip
 
 
-def test_scheduled_backups_keep_the_newest(rich, tmp_path):
+@pytest.mark.parametrize("place", ["folder", "s3"])
+def test_scheduled_backups_keep_the_newest(rich, tmp_path, place, request):
+    url = f"file://{tmp_path}/kept" if place == "folder" else request.getfixturevalue("s3")
+    files, folder = url_to_fs(url)
+    files.makedirs(folder, exist_ok=True)
+    files.pipe_file(f"{folder}/tandem-20260101T000000000000Z.zip.part", b"of one that was killed")
+    files.pipe_file(f"{folder}/other.zip", b"of somebody else")
     for _ in range(3):
-        call_command("backup", "--to", f"file://{tmp_path}/kept", "--keep", "2")
-    names = sorted(path.name for path in (tmp_path / "kept").iterdir())
-    assert len(names) == 2
-    assert all(name.startswith("tandem-") and name.endswith(".zip") for name in names)
-    assert verify_archive(path=tmp_path / "kept" / names[0])
+        call_command("backup", "--to", url, "--keep", "2")
+    files.invalidate_cache(folder)
+    there = files.ls(folder, detail=False)
+    names = sorted(found.rpartition("/")[2] for found in there)
+    assert names[0] == "other.zip"
+    assert len(names) == 3
+    assert all(name.startswith("tandem-") and name.endswith(".zip") for name in names[1:])
+    files.get_file(f"{folder}/{names[2]}", tmp_path / "fetched.zip")
+    assert verify_archive(path=tmp_path / "fetched.zip")
+    assert not list(home().root.glob(".unsent-*"))
+
+
+def test_a_backup_to_nowhere_is_refused(rich):
     with pytest.raises(CommandError, match="No place"):
         call_command("backup", "--to", "nowhere://x")

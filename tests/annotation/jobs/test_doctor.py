@@ -23,15 +23,16 @@ def test_the_doctor_finds_and_mends(project, tmp_path, monkeypatch, capsys):
     load(project, CONLLU)
     kept = Round.objects.create(project=project, number=1, state="done")
     folders = [home().round(name) for name in (kept.folder, "of-nobody", "in-the-making")]
+    folders.append(tmp_path / ".unsent-of-a-killed-backup")
     for folder in folders:
         folder.mkdir(parents=True)
     long_ago = time.time() - 2 * 24 * 3600
-    for folder in folders[:2]:
+    for folder in (*folders[:2], folders[3]):
         os.utime(folder, (long_ago, long_ago))
     monkeypatch.setattr("annotation.jobs.health.AMPLE", 0)
     Corpus.objects.update(n_sentences=99)
     tmp_path.chmod(0o755)
-    with pytest.raises(CommandError, match="3 findings"):
+    with pytest.raises(CommandError, match="4 findings"):
         call_command("doctor")
     said = capsys.readouterr().out
     assert "says 99 sentences and has 2" in said
@@ -39,7 +40,7 @@ def test_the_doctor_finds_and_mends(project, tmp_path, monkeypatch, capsys):
     assert "Others on this machine" in said
     call_command("doctor", "--repair")
     assert capsys.readouterr().out.endswith("Nothing is wrong.\n")
-    assert [folder.exists() for folder in folders] == [True, False, True]
+    assert [folder.exists() for folder in folders] == [True, False, True, False]
     assert Corpus.objects.get().n_sentences == 2
 
 

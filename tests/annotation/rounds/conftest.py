@@ -57,26 +57,3 @@ def work():
 @pytest.fixture
 def now():
     return timezone.now()
-
-
-@pytest.fixture(scope="module")
-def s3():
-    """The address of a bucket on a real S3 server on loopback."""
-    import boto3
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    variables = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "any",
-        "AWS_SECRET_ACCESS_KEY": "any",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in variables.items():
-            patch.setenv(name, value)
-        boto3.client("s3").create_bucket(Bucket="tandem")
-        yield "s3://tandem/some/place"
-    server.stop()
