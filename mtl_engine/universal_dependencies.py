@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
 UPOS = frozenset(
@@ -192,16 +193,17 @@ def _parts_of_a_word(layers: Layers) -> Iterator[Finding]:
 
 @_rule
 def _tags_of_relations(layers: Layers) -> Iterator[Finding]:
+    fixed = {
+        head
+        for _, (head, label) in _entries(layers.tree)
+        if label.partition(":")[0] in ("fixed", "goeswith")
+    }
     for i, (_, label) in _entries(layers.tree):
         tag = layers.upos[i] if layers.upos else None
         if tag is None or tag not in UPOS:
             continue
         of = label.partition(":")[0]
-        is_fixed = any(
-            head == i + 1 and x.partition(":")[0] in ("fixed", "goeswith")
-            for _, (head, x) in _entries(layers.tree)
-        )
-        if of in EXPECTED and tag not in EXPECTED[of] and not is_fixed:
+        if of in EXPECTED and tag not in EXPECTED[of] and i + 1 not in fixed:
             expected = ", ".join(sorted(EXPECTED[of]))
             message = f"{label} on '{layers.tokens[i]}' is for {expected}, not for {tag}."
             yield Finding("relation-upos", "warning", "tree", i, message)
@@ -251,7 +253,7 @@ def _enhanced(layers: Layers) -> Iterator[Finding]:
         by_word[int(word)].add(int(rank))
     for number, ranks in sorted(by_word.items()):
         if ranks != set(range(1, len(ranks) + 1)):
-            first = min(set(range(1, max(ranks) + 1)) - ranks)
+            first = next(rank for rank in count(1) if rank not in ranks)
             message = f"Empty nodes are numbered from 1: {number}.{first} is left out."
             yield Finding("empty-nodes", "error", "deps", max(0, number - 1), message)
 

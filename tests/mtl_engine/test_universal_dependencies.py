@@ -1,5 +1,7 @@
 """Rules of Universal Dependencies for a sentence."""
 
+import time
+
 import pytest
 
 from mtl_engine.universal_dependencies import Layers, validate
@@ -57,6 +59,19 @@ def test_a_right_sentence_breaks_no_rule_and_what_is_missing_breaks_none():
 )
 def test_each_rule_names_its_word(layers, wanted):
     assert broken(**layers) == [wanted]
+
+
+def test_rules_take_time_in_proportion_to_the_sentence_and_no_more_memory():
+    n = 6_000  # a tenth of a second; six where each word looks at all others
+    tree = [[0, "root"], *([[1, "punct"]] * (n - 1))]
+    started = time.process_time()
+    assert not validate(Layers(["."] * n, upos=["PUNCT"] * n, tree=tree))
+    far = ["1.999999999", "2", "nsubj"]  # a list of all ranks before it would have 8 GB
+    found = validate(Layers(TOKENS, deps=[*RIGHT["deps"], far]))
+    assert [one.message for one in found if one.rule == "empty-nodes"] == [
+        "Empty nodes are numbered from 1: 1.1 is left out."
+    ]
+    assert time.process_time() - started < 2
 
 
 def test_parts_of_a_word_follow_one_another():
