@@ -19,7 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.attack_doors import attack_access, attack_csrf, attack_sign_in
-from benchmarks.attack_inputs import attack_archives, attack_bombs, attack_imports, attack_json
+from benchmarks.attack_inputs import (
+    attack_archives,
+    attack_bombs,
+    attack_forms,
+    attack_imports,
+    attack_json,
+)
 from benchmarks.attack_limits import attack_at_once, attack_clock, attack_disk, attack_slowly
 from benchmarks.attack_target import PATIENCE, Attack, Finding
 from benchmarks.databases import postgres_database
@@ -50,6 +56,7 @@ PARTS: dict[str, Callable[[Attack], Finding]] = {
     "clock": attack_clock,
     "at_once": attack_at_once,
     "json": attack_json,
+    "forms": attack_forms,
     "disk": attack_disk,
 }
 

@@ -13,7 +13,8 @@ METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 OWNED = (
     "sentence_id", "corpus_id", "task_id", "label_id", "job_id", "lease_id", "ask_id",
-    "membership_id", "invitation_id", "flag_id", "submission_id", "token_id",
+    "membership_id", "invitation_id", "flag_id", "submission_id", "token_id", "group_id",
+    "webhook_id", "entry_id", "answer_id", "study_id", "person_id",
 )  # fmt: skip
 RIGHT_TOKEN = [("X-CSRFToken", "a" * 64), ("Cookie", f"csrftoken={'a' * 64}")]
 NEXT_PAGES = (

@@ -25,6 +25,15 @@ from benchmarks.attack_target import (
     upload,
 )
 
+FIELD = re.compile(rb'<(?:input|select|textarea|button)[^>]*\sname="(\w+)"')
+VALUES = (
+    "9999-12-31", "0001-01-01", "2026-02-30", "-1", "0", "1", "9" * 20, "9" * 5_000, "1e400", "nan",
+    "-inf", "\u00b2", "\u0663", "", " ", "\x00", "a\u2028b", "\x1b[31m", "x" * 50_000,
+    "[" * 50_000, '{"a":', '{"a": [1, {"b": null}]}', "[]", "null", "%s%n{0}", "../../etc/passwd",
+    "<script>alert(1)</script>", "javascript:alert(1)", "on", "\ud800", "=1+1", "Topic", "1,2,3",
+    "2026-11-19", "a:b", "1-2", "*", "(", "[a", "\\", "minutes", "0.5", "-0.5", "1e-320",
+)  # fmt: skip
+
 
 def hostile_bodies(rng: random.Random) -> list[bytes]:
     """Return JSON that breaks programs."""
@@ -105,6 +114,56 @@ def attack_json(attack: Attack) -> Finding:
             found.append(f"export {format} after it: {status} {said[:80]!r}")
     tried = f"{min(limit, len(jobs)):,} hostile bodies, then backup, verify and 4 exports"
     return Finding("JSON and form fuzz", tried, f"answers: {counted(n)}", found)
+
+
+def attack_forms(attack: Attack) -> Finding:
+    """Send hostile values under every name that pages and lists read, as an owner."""
+    found: set[str] = set()
+    n, rng = Counter[str](), attack.rng
+    session = attack.made["people"]["owner-A"]["session"]
+    names = {
+        path: [*read, *_fields(attack, path, session)]
+        for (path, _), (_, _, read) in zip(
+            attack.addresses(attack.made["ids"]["A"]), attack.made["routes"], strict=True
+        )
+        if not path.startswith(("/sign-", "/people", "/account", "/invitations"))
+        and "/delete" not in path
+    }
+    named = [path for path in names if names[path]]
+    for _ in range(int(3_000 * attack.scale)):
+        path = rng.choice(named)
+        chosen = rng.sample(names[path], min(len(names[path]), rng.randint(1, 5)))
+        values = [(name, rng.choice(VALUES).encode("utf-8", "surrogatepass")) for name in chosen]
+        is_form = not path.startswith("/api/") and rng.random() < 0.6
+        started = time.monotonic()
+        if is_form:
+            token = [("csrfmiddlewaretoken", b"c" * 64)]
+            status, said, headers = attack.ask(
+                "POST", path, session=session, body=urlencode([*token, *values]).encode(),
+                headers=[("Content-Type", "application/x-www-form-urlencoded"),
+                         ("Cookie", f"csrftoken={'c' * 64}")],
+            )  # fmt: skip
+        else:
+            status, said, headers = attack.ask("GET", f"{path}?{urlencode(values)}"[:60_000],
+                                               session=session)  # fmt: skip
+        n[str(status)] += 1
+        what = f"{'POST' if is_form else 'GET'} {path} {[(k, v[:30]) for k, v in values]}"
+        if status >= 500 or status == 0:
+            found.add(f"{what}: {status} {said[:80]!r}")
+        if b"<script>alert(1)" in said and "html" in headers.get("Content-Type", ""):
+            found.add(f"{what}: markup comes back as it was sent")
+        if time.monotonic() - started > PATIENCE:
+            found.add(f"{what}: took {time.monotonic() - started:.0f} s")
+    tried = f"{sum(n.values()):,} requests, {len(named)} addresses, {len(VALUES)} values"
+    return Finding("Queries and fields of forms", tried, f"answers: {counted(n)}", sorted(found))
+
+
+def _fields(attack: Attack, path: str, session: str) -> list[str]:
+    """Return the names of the fields on a page."""
+    if path.startswith("/api/"):
+        return []
+    _, body, _ = attack.ask("GET", path, session=session)
+    return [name.decode() for name in set(FIELD.findall(body))]
 
 
 def _allowed(attack: Attack, path: str, token: str) -> tuple[str, ...]:

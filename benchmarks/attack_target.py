@@ -78,7 +78,7 @@ class Attack:
     def addresses(self, ids: dict[str, int]) -> list[tuple[str, list[str]]]:
         """Return every route with these ids in its holes, and which holes it has."""
         filled = []
-        for route, holes in self.made["routes"]:
+        for route, holes, _ in self.made["routes"]:
 
             def value(match: re.Match[str]) -> str:
                 name = match[1].rpartition(":")[2]

@@ -5,10 +5,12 @@
 Each prints JSON. Run as a process of its own, on the database of the environment.
 """
 
+import inspect
 import io
 import json
 import os
 import random
+import re
 import sys
 from collections import Counter
 from datetime import timedelta
@@ -46,12 +48,16 @@ def _make_project(letter: str) -> tuple[dict[str, int], dict[str, dict[str, str]
     from django.contrib.auth import get_user_model
     from django.utils import timezone
 
+    from analysis.sweep.store import StudyRecord
+    from analysis.web.services import index_study, replay_names, run_store
     from annotation.accounts.services import create_token, invite
     from annotation.adjudication.services import decide
     from annotation.jobs.services import enqueue_job
-    from annotation.models import Corpus, Lease, Membership, Role, Round, Sentence, Submission
+    from annotation.models import Annotation, Corpus, Lease, Membership, Role, Round, Sentence
+    from annotation.predictions.outside import put_suggestions
     from annotation.projects.services import create_project
     from annotation.queue.asks import ask_everything
+    from annotation.queue.groups import save_group
     from annotation.queue.history import flag_sentence
     from annotation.queue.leases import claim_next
     from annotation.rounds.settings import RoundSettings
@@ -101,7 +107,16 @@ def _make_project(letter: str) -> tuple[dict[str, int], dict[str, dict[str, str]
     )
     invited = invite(project=project, role=Role.CURATOR, invited_by=users["owner"], now=now)
     token = create_token(user=users["owner"], name=word, scope="read", now=now).token
-    submission = Submission.objects.filter(lease__project=project).first()
+    submission, lease = _answer(project, users["annotator"], lease)
+    answer = Annotation.objects.filter(sentence__project=project).first()
+    team = [users["annotator"].get_username()]
+    group = save_group(project=project, name=f"Group {word}", people=team, actor=users["owner"])
+    webhook = project.webhooks.create(url=f"https://{word}.example/", events=[])
+    rows = [{"sentence": sentence.pk, "task": "Topic", "value": word}]
+    put_suggestions(project=project, source=f"source {word}", rows=rows)
+    record = StudyRecord(replay_names(project.pk)[0], "", "replay", f"of {word}", "", (), ())
+    run_store().keep_study(record)
+    study = index_study(run_store(), record)
     topic = project.tasks.get(name="Topic")
     label = topic.labels.first()
     ids = {
@@ -111,10 +126,31 @@ def _make_project(letter: str) -> tuple[dict[str, int], dict[str, dict[str, str]
         "membership_id": members["annotator"].pk, "person_id": users["annotator"].pk,
         "user_id": users["annotator"].pk, "invitation_id": invited.invitation.pk,
         "flag_id": flag.pk, "number": made_round.number,
-        "token_id": token.pk, "submission_id": submission.pk if submission else 1,
-        "entry_id": 1, "answer_id": 1, "study_id": 1,
+        "token_id": token.pk, "submission_id": submission.pk, "group_id": group.pk,
+        "webhook_id": webhook.pk, "entry_id": project.log.latest("pk").pk,
+        "answer_id": answer.pk if answer else 0, "study_id": study.pk,
     }  # fmt: skip
     return ids, people
+
+
+def _answer(project: Any, person: Any, lease: int) -> tuple[Any, int]:
+    """Submit a lease's answers; return the submission, and the lease of the next sentence."""
+    from django.utils import timezone
+
+    from annotation.models import Submission
+    from annotation.queue.leases import claim_next
+    from annotation.queue.selectors import describe_lease, get_lease
+    from annotation.queue.submissions import Work, submit
+
+    key = f"made-{project.pk}"
+    submit(
+        lease=get_lease(person, lease), token=describe_lease(lease)["token"],
+        work=Work(answers={"Topic": "other", "Names": []}), key=key, request_hash=key,
+        now=timezone.now(),
+    )  # fmt: skip
+    next_one = claim_next(project=project, annotator_id=person.pk, now=timezone.now())
+    assert next_one is not None
+    return Submission.objects.get(key=key), next_one
 
 
 def _ways_in(user: Any) -> dict[str, str]:
@@ -137,7 +173,7 @@ def _ways_in(user: Any) -> dict[str, str]:
 
 
 def _routes() -> list[list[Any]]:
-    """Return every route of the server: its address with holes, and the holes' names."""
+    """Return every route of the server: its address with holes, the holes, and what it reads."""
     from django.urls import URLPattern, URLResolver, get_resolver
 
     found: list[list[Any]] = []
@@ -151,10 +187,18 @@ def _routes() -> list[list[Any]]:
             if isinstance(one, URLResolver):
                 walk(one.url_patterns, before + route, inner)
             elif isinstance(one, URLPattern):
-                found.append(["/" + before + route, inner])
+                found.append(["/" + before + route, inner, _names_read_by(one.callback)])
 
     walk(get_resolver().url_patterns, "", [])
     return found
+
+
+def _names_read_by(view: Any) -> list[str]:
+    """Return the names of query and form that a view's module reads."""
+    shown = getattr(view, "view_class", getattr(view, "cls", None)) or inspect.unwrap(view)
+    source = inspect.getsource(sys.modules[shown.__module__])
+    read = r"""(?:GET|POST|query|query_params)(?:\.get|\.getlist|\.pop)?[(\[]"(\w+)\""""
+    return sorted({*re.findall(read, source), *re.findall(r'OpenApiParameter\(\s*"(\w+)"', source)})
 
 
 def readers(n: int, seed: int) -> dict[str, Any]:
