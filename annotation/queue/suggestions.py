@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from hashlib import blake2b
+from itertools import accumulate
 from threading import Lock
 from typing import Any
 
@@ -126,9 +128,12 @@ def drawn_row(draw: int, task: str, n: int) -> int:
 
 
 N_LATEST = 3_000  # answers of a task that are remembered at first
+MOST_REMEMBERED = 300_000  # words that those have together
 N_TASKS = 64  # whose answers a process remembers
 N_HEADS = 4  # offered per word
 FARTHEST = 6  # words to a head that are told apart
+REACH = 60  # words to a head that is offered
+MOST_HINTED = 500  # words of a sentence that gets heads: each looks at all in its reach
 TRUST = 2.0  # a cue that was seen n times counts for n / (n + TRUST)
 MOST_WORDS = 8  # of a span that is looked up
 LEAST_LABELLED = 0.2  # share of a word's places; one that is mostly left alone is no hint
@@ -188,7 +193,11 @@ class Memory:
 
     def _catch_up(self, table: Any) -> None:
         rows = table.objects.filter(task=self.task_id, id__gt=self.read_up_to[table])
-        latest = rows.order_by("-id").values_list("id", "sentence__tokens", "value")[:N_LATEST]
+        rows, n = rows.order_by("-id"), N_LATEST
+        if not self.read_up_to[table]:
+            sizes = accumulate(rows.values_list("sentence__n_tokens", flat=True)[:N_LATEST])
+            n = max(1, sum(size <= MOST_REMEMBERED for size in sizes))
+        latest = rows.values_list("id", "sentence__tokens", "value")[:n]
         for number, tokens, answer in reversed(latest):
             self.learn(tokens, answer, 1)
             self.read_up_to[table] = number
@@ -218,7 +227,8 @@ class WordMemory(Memory):
             self.there[word] += by
         for *place, label in self.kind.items(self.kind.learnable(answer)):
             start, end = place if len(place) == 2 else (place[0], place[0] + 1)
-            self.labels[folded[start:end]][label] += by
+            if end - start <= MOST_WORDS:  # others are never looked up
+                self.labels[folded[start:end]][label] += by
 
     def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
         """Return the labels of every stretch of words that had some, and not just by the way."""
@@ -242,16 +252,17 @@ class SentenceMemory(Memory):
 
     def __init__(self, task_id: int, kind: str) -> None:
         super().__init__(task_id, kind)
-        self.labels: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self.labels: defaultdict[bytes, Counter[str]] = defaultdict(Counter)
 
     def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
         """Count the labels under the whole text."""
+        text = _digest(tokens)
         for label in self.kind.labels_of(answer):
-            self.labels[_folded(tokens)][label] += by
+            self.labels[text][label] += by
 
     def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
         """Return the labels that the same text had."""
-        labels = _seen(self.labels.get(_folded(tokens)))
+        labels = _seen(self.labels.get(_digest(tokens)))
         return {"sentence": labels} if labels else {}
 
 
@@ -280,14 +291,17 @@ class ArcMemory(Memory):
                 self.totals[cue] += by
 
     def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
-        """Return the likeliest heads of every word."""
+        """Return the likeliest heads of every word; none in a very long sentence."""
+        if len(tokens) > MOST_HINTED:
+            return {}
         words = _folded(tokens)
         heads = [self._heads(words, i) for i in range(len(words))]
         return {"heads": heads} if any(heads) else {}
 
     def _heads(self, words: Sequence[str], dependent: int) -> list[list[Any]]:
         offers = []
-        for head in range(len(words) + 1):
+        near = range(max(1, dependent + 1 - REACH), min(len(words), dependent + 1 + REACH) + 1)
+        for head in (0, *near):
             scores = self._scores(words, dependent, head) if head != dependent + 1 else {}
             if scores:
                 label = max(scores, key=scores.__getitem__)
@@ -344,6 +358,11 @@ def _ending(word: str) -> str:
 
 def _folded(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(token.casefold() for token in tokens)
+
+
+def _digest(tokens: Iterable[str]) -> bytes:
+    """Return what stands for a whole text, however long it is."""
+    return blake2b("\0".join(_folded(tokens)).encode(), digest_size=16).digest()
 
 
 MEMORIES: Mapping[str, type[Memory]] = {

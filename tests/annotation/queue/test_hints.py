@@ -1,10 +1,13 @@
 """Hints from earlier answers: labels of the same words, heads of words that behave alike."""
 
+import time
+
 import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Ask, Corpus, Gold, Sentence
 from annotation.projects.services import create_project
+from annotation.queue import suggestions
 from annotation.queue.asks import ask_everything
 from annotation.queue.suggestions import hints_for
 
@@ -127,3 +130,25 @@ def test_words_on_which_nothing_ever_hung_are_no_likely_heads(project):
         3,
         "det",
     ]  # most heads of "so" were the next word; here it is a full stop
+
+
+def test_hints_for_the_longest_sentences_come_at_once(project):
+    """Each word of them was compared with all others: minutes in which nobody else was answered."""
+    words = [f"w{i % 300}" for i in range(9_000)]
+    tree = [[0, "root"], *([[1, "obj"]] * (len(words) - 1))]
+    answers = {**SAID, "words": ["NOUN"] * len(words), "syntax": tree}
+    _answer(project, " ".join(words), {**answers, "slots": [[0, 9_000, "from"], [0, 1, "to"]]})
+    short, long = _sentence(project, " ".join(words[:400])), _sentence(project, " ".join(words[1:]))
+    started = time.process_time()
+    assert len(_hints(project, short)["syntax"]["heads"]) == 400
+    assert set(_hints(project, long)) == {"words"}
+    assert time.process_time() - started < 5
+
+
+def test_of_very_long_answers_only_the_latest_are_remembered(project, monkeypatch):
+    monkeypatch.setattr(suggestions, "MOST_REMEMBERED", 7)
+    _answer(project, "the ship left")
+    _answer(project, "the boat left")
+    _answer(project, "the raft left")
+    hints = _hints(project, _sentence(project, "the ship or boat or raft"))
+    assert [words[:2] for words in hints["slots"]["words"]] == [[3, 4], [5, 6]]
