@@ -20,7 +20,7 @@ from analysis.web.services import (
     STUDY_JOB,
     go_on,
     newest_job,
-    replay_name,
+    replay_names,
     run_store,
     shipped_studies,
     start_replay,
@@ -117,7 +117,7 @@ def _file(report: StudyReport, format: str) -> HttpResponse:
 
 
 def _may_start(request: HttpRequest, project: Project, name: str) -> bool:
-    is_own = name == replay_name(project)
+    is_own = name == replay_names(project.pk)[0]
     is_owner = project.role is not None and project.role.reaches(Role.OWNER)
     return bool(request.user.is_superuser or (is_own and is_owner))
 
