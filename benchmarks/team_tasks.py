@@ -11,11 +11,13 @@ attributes  SciERC: entities, and of each whether it is ``repeated`` (in a coref
             ``related`` (an end of some relation)
 two         SciERC: relations from spans of one task (Method) to those of another (all other types)
 documents   SciERC: the types of entities that a document has, as several classes of the document
+genres      EWT: the genre of a document (answers, email, ...), as one class of the document
 across      SciERC: relations of documents; ``Same-As`` links a mention to the one before it in
             its coreference cluster, at most two sentences away; ``--train`` counts documents
 """
 
 import argparse
+import gzip
 import json
 import os
 import time
@@ -159,6 +161,22 @@ def _documents(folder: Path) -> Case:
     return splits, [_spec("types", "multiclasses", splits, is_document=True)]
 
 
+def _genres(folder: Path) -> Case:
+    splits = {split: list(_ewt_documents(folder, split)) for split in SPLITS}
+    return splits, [_spec("genre", "classes", splits, is_document=True)]
+
+
+def _ewt_documents(folder: Path, split: str) -> Iterator[Example]:
+    path = folder / "ewt_ner" / f"{split}.conllu"
+    packed = path.with_name(f"{path.name}.gz")
+    content = path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes())
+    for document in content.decode().split("# newdoc id = ")[1:]:
+        name, *lines = document.splitlines()
+        rows = [line.split("\t") for line in lines]
+        words = tuple(row[1] for row in rows if row[0].isdecimal())
+        yield Example(words, {"genre": name.partition("-")[0]})
+
+
 def _across(folder: Path) -> Case:
     splits = {split: list(_documents_and_sentences(folder, split)) for split in SPLITS}
     spans = _spec("entities", "spans", splits, is_nested=True)
@@ -260,6 +278,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "attributes": _attributes,
     "two": _two,
     "documents": _documents,
+    "genres": _genres,
     "across": _across,
 }
 
