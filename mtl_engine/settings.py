@@ -160,7 +160,7 @@ class Settings:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the settings; keys that are absent keep their defaults."""
-        wanted = _types(cls)
+        wanted = _types(cls)  # type: ignore[arg-type]  # a class is hashable
         names = ", ".join(wanted)
         if not isinstance(values, Mapping):
             raise EngineError(
@@ -216,7 +216,7 @@ class Settings:
 
     def _require_choices(self) -> None:
         """Refuse a name that is none of a key's choices, however the settings were made."""
-        for key, wanted in _types(type(self)).items():
+        for key, wanted in _types(type(self)).items():  # type: ignore[arg-type]
             value = getattr(self, key)
             if get_origin(wanted) is Literal and value not in get_args(wanted):
                 raise UnknownName(f"{type(self).__name__} {key}", value, get_args(wanted))
@@ -228,7 +228,7 @@ class Settings:
 
 def settings_fields(cls: type[Settings]) -> tuple[SettingField, ...]:
     """Return the settings of a class in the order in which they are written down."""
-    wanted = _types(cls)
+    wanted = _types(cls)  # type: ignore[arg-type]  # a class is hashable
     return tuple(_setting_field(f, wanted[f.name]) for f in fields(cls))  # type: ignore[arg-type]
 
 

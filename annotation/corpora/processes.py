@@ -83,11 +83,7 @@ class CorpusFile:
         self.options = replace(
             self.options,
             fields=tuple(mapping.values()),
-            label_lists={
-                mapping.get(task.name, task.name): task.layer
-                for task in tasks
-                if task.layer in ("classes", "tags")
-            },
+            layer_of={mapping.get(task.name, task.name): task.layer for task in tasks},
             links_across=any(task.is_document and task.parents for task in tasks),
         )
         layers: Sequence[TaskSpec] = self.format.layers or self._layers_of_first_sentence()

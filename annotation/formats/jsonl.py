@@ -176,7 +176,8 @@ def _answers(
         elif name in parents:
             kinds[name] = linking_kind_of(value)
         else:
-            kinds[name] = kind_of(name, value, options.label_lists.get(name, "tags"))
+            is_of_classes = options.layer_of.get(name) == "classes"
+            kinds[name] = kind_of(name, value, "classes" if is_of_classes else "tags")
     layers: dict[str, Layer] = {}
     for name in sorted(answers, key=lambda name: KINDS[kinds[name]].parent_kind is not None):
         if kinds[name] == "classes" and _is_list_of_labels(answers[name]):

@@ -169,7 +169,7 @@ class ReadOptions:
     - ``annotator``: whose answers to read from a file with several people's side by side
     - ``fields``: keys of jsonl that hold answers, where they are not under its own names
     - ``label_separator``: what stands between several labels in a cell; "" = #
-    - ``label_lists``: which kind of layer a list of labels is, by name, where it is known
+    - ``layer_of``: which kind of layer stands under a name, where it is known before it is read
     - ``links_across``: links may end in other sentences of their document, else they are set aside
     - ``cuts_tokens``: cut a token where a span in characters begins or ends in it, not refuse it
     """
@@ -184,7 +184,7 @@ class ReadOptions:
     fields: tuple[str, ...] = ()
     label_separator: str = ""
     cuts_tokens: bool = False
-    label_lists: Mapping[str, str] = field(default_factory=dict)
+    layer_of: Mapping[str, str] = field(default_factory=dict)
     links_across: bool = False
     limits: Limits = field(default_factory=Limits)
 

@@ -138,13 +138,18 @@ def _covering_reason(
     words = [f"Drawn at random for {', '.join(drawn)}."] if drawn else []
     chosen = sorted((c for c in cells if not c["is_by_chance"]), key=lambda c: -c["share"])
     telling = [cell for cell in chosen if cell["features"]]
-    often = [c for c in telling if c["features"][0]["expected_wrong"] >= SELDOM]
+    often = [cell for cell in telling if _share_wrong(cell) >= SELDOM]
     telling = often if often or drawn else telling
     words += [_in_words(alike) for alike in _by_what_they_cover(telling)]
     along = [cell["task"] for cell in chosen if cell not in telling]
     if along:  # few errors are expected there: it costs little beside the others
         words.append(f"{', '.join(along)}: asked along with the others.")
     return Reason(source, " ".join(words), {**numbers, "covers": list(cells)})
+
+
+def _share_wrong(cell: Mapping[str, Any]) -> float:
+    """Return how much of what a cell covers first of all the model gets wrong."""
+    return float(cell["features"][0]["expected_wrong"])
 
 
 def _by_what_they_cover(cells: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
@@ -168,7 +173,7 @@ def _in_words(cells: Sequence[Mapping[str, Any]]) -> str:
     n, known = f"{feature['pool']:,}", "none labelled"
     if feature["labelled"]:
         known = f"{feature['labelled']:,} labelled"
-    shares = [cell["features"][0]["expected_wrong"] for cell in cells]
+    shares = [_share_wrong(cell) for cell in cells]
     least, most = _how_many(min(shares)), _how_many(max(shares))
     wrong = f"the model gets {most} of them wrong"
     if least != most:
