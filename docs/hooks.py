@@ -49,8 +49,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _sources() -> list[str]:
-    shown = [path for folder in (RESULTS, DEPLOY) for path in (ROOT / folder).iterdir()]
-    return [*OUTSIDE, *sorted(path.relative_to(ROOT).as_posix() for path in shown)]
+    found = [path for folder in (RESULTS, DEPLOY) for path in (ROOT / folder).iterdir()]
+    shown = [path.relative_to(ROOT).as_posix() for path in found if path.is_file()]
+    return [*OUTSIDE, *sorted(shown)]
 
 
 def _on_site(source: str) -> str:
