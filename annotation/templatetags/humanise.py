@@ -28,7 +28,7 @@ from annotation.web.static_storage import (
 from mtl_engine.kinds import KINDS, Kind
 
 FOLDER = "annotation/annotate/kinds"
-DECIMAL = re.compile(r"\d[\d,]*\.\d+")
+DECIMAL = re.compile(r"\d[\d,]{0,30}\.\d+")  # bounded: a text of digits alone stays linear
 NOUGHT = re.compile(r"(?<![\d.,])0(?=\.\d)")
 register = template.Library()
 
