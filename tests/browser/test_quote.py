@@ -77,6 +77,7 @@ def test_an_owner_asks_for_a_quote_plans_by_it_and_reads_the_ledger(
     expect(plan).to_be_enabled()
     plan.click()
     expect(page.get_by_text("The plan is changed")).to_be_visible()
+    call_command("quote", str(project.pk), stdout=io.StringIO())  # what the job does that this made
     assert project.tasks.get(name="entities").target_score == 0.7
     assert Project.objects.get(pk=project.pk).weekly_hours == 6
     page.get_by_role("button", name="Keep this quote").click()

@@ -28,7 +28,7 @@ FOR_ANNOTATORS = "overview annotate standing"
 FOR_CURATORS = (
     "data sentence import export job job-progress cancel-job job-file"
     " rounds round round-status dashboard-data adjudicate review inbox agreement advice team"
-    " studies study compute-insight suspects quote"
+    " studies study papers compute-insight suspects quote"
 )
 FOR_OWNERS = (
     "settings delete-project tasks new-task edit-task end-task labels new-labels members"

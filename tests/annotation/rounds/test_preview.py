@@ -95,7 +95,7 @@ def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, c
     assert sum(found["lengths"]["asked"]) == pytest.approx(1, abs=0.01)
     page = _plan(client, project, people)
     first = found["examples"][0]
-    assert "20 of the" in page
+    assert "<h2>20 sentences</h2>" in page
     assert Sentence.objects.get(pk=first["sentence"]).text in page
 
     told = client.get(f"/api/projects/{project.pk}/preview/").json()
