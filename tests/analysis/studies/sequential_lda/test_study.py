@@ -75,8 +75,14 @@ def test_what_cannot_be_computed_is_refused(settings, message):
 
 
 @pytest.mark.parametrize(
-    "method", ["one by one, shrunk", "aggregate", "aggregate, mixture", "SequentialLDA"]
+    "method",
+    ["one by one", "one by one, shrunk", "aggregate", "aggregate, mixture", "SequentialLDA"],
 )
 def test_folds_of_tasks_with_one_sequence_each_leave_something_to_learn_from(names, method):
     found = _final(**names, method=method, n_topics=0, n_sequences=1)
     assert found["log_likelihood"] < 0
+
+
+def test_a_new_task_with_one_sequence_is_learned_alone(names):
+    one = {"question": "new tasks", "n_sequences": 1, "n_known": 20, "n_topics": 0}
+    assert _final(**names, **one, method="one by one")["log_likelihood"] < 0
