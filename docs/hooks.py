@@ -43,15 +43,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Turn links to where the site has their page, and fill in what is generated."""
     uri = page.file.src_uri
     source = next((s for s in _sources() if _on_site(s) == uri), f"docs/{uri}")
-    markdown = markdown.replace(OPERATIONS, _operations()).replace(DECISIONS, _decisions())
+    for mark, make in ((OPERATIONS, _operations), (DECISIONS, _decisions)):
+        if mark in markdown:
+            markdown = markdown.replace(mark, make())
     markdown = INCLUDED.sub(lambda found: (ROOT / found[1]).read_text().rstrip(), markdown)
     return LINK.sub(lambda found: found[1] + _turned(found[2], source, uri) + found[3], markdown)
 
 
 def _sources() -> list[str]:
-    found = [path for folder in (RESULTS, DEPLOY) for path in (ROOT / folder).iterdir()]
-    shown = [path.relative_to(ROOT).as_posix() for path in found if path.is_file()]
-    return [*OUTSIDE, *sorted(shown)]
+    inside = [path for folder in (RESULTS, DEPLOY) for path in (ROOT / folder).iterdir()]
+    shown = [path for path in inside if path.is_file()]  # Python leaves folders behind
+    return [*OUTSIDE, *sorted(path.relative_to(ROOT).as_posix() for path in shown)]
 
 
 def _on_site(source: str) -> str:
