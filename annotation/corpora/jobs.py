@@ -17,7 +17,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.accounts.log import record
-from annotation.corpora.exports import ALL, export_corpus, export_to_file, which_of
+from annotation.corpora.export_records import ALL
+from annotation.corpora.exports import export_corpus, export_to_file, which_of
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.processes import ReadingLimits
 from annotation.corpora.report import ImportChoices, ImportReport, LabelsAs

@@ -14,11 +14,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.accounts.access import get_project
 from annotation.accounts.log import record
+from annotation.corpora.export_records import ALL, SENTENCES
 from annotation.corpora.exports import (
-    ALL,
     ANNOTATOR,
     PREDICTED,
-    SENTENCES,
     export_corpus,
     which_of,
 )

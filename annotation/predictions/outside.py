@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.adjudication.final import words_of_documents
 from annotation.bridge import task_specs
-from annotation.corpora.exports import CHUNK
+from annotation.corpora.export_records import CHUNK
 from annotation.errors import InvalidInput, Problem, Refused, describe, unknown_name
 from annotation.formats.format import get_format
 from annotation.formats.records import Problem as FileProblem

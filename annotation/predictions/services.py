@@ -18,7 +18,8 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from annotation.bridge import tasks_by_name
-from annotation.corpora.exports import PREDICTED, Predicted, Which, export_corpus, export_to_file
+from annotation.corpora.export_records import Predicted, Which
+from annotation.corpora.exports import PREDICTED, export_corpus, export_to_file
 from annotation.corpora.jobs import discard_old_exports, export_folder, safe_file_name
 from annotation.errors import Refused, unknown_name
 from annotation.formats.format import get_format

@@ -22,6 +22,7 @@ from annotation.adjudication import people_pages as people
 from annotation.adjudication import review_pages as reviewing
 from annotation.corpora import api as corpora_api
 from annotation.corpora import browse_pages as browsing
+from annotation.corpora import import_api
 from annotation.corpora import import_pages as importing
 from annotation.erasure import api as erasure_api
 from annotation.erasure import pages as erasure
@@ -213,7 +214,7 @@ RESOURCES: list[URLPattern | URLResolver] = [
     ),
     path("projects/<key:project_id>/log/", projects_api.LogView.as_view()),
     path("projects/<key:project_id>/log/<key:entry_id>/undo/", projects_api.UndoView.as_view()),
-    path("projects/<key:project_id>/corpora/", corpora_api.CorporaView.as_view()),
+    path("projects/<key:project_id>/corpora/", import_api.CorporaView.as_view()),
     path("projects/<key:project_id>/corpora/<key:corpus_id>/", corpora_api.CorpusView.as_view()),
     path("projects/<key:project_id>/sentences/", corpora_api.SentencesView.as_view()),
     path(

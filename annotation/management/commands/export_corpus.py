@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.archive.tables import snapshot_read
+from annotation.corpora.export_records import ALL, SENTENCES
 from annotation.corpora.exports import (
-    ALL,
-    SENTENCES,
     WAYS,
     export_corpus,
     export_to_file,
