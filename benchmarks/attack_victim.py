@@ -49,7 +49,8 @@ def _make_project(letter: str) -> tuple[dict[str, int], dict[str, dict[str, str]
     from django.utils import timezone
 
     from analysis.sweep.store import StudyRecord
-    from analysis.web.services import index_study, replay_names, run_store
+    from analysis.web.selectors import replay_names
+    from analysis.web.services import index_study, run_store
     from annotation.accounts.services import create_token, invite
     from annotation.adjudication.services import decide
     from annotation.jobs.services import enqueue_job

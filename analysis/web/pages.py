@@ -15,12 +15,11 @@ from analysis.report.tables import StudyReport
 from analysis.sweep.study_file import parse_study
 from analysis.web import selectors
 from analysis.web.forms import ReplayForm, ShippedStudyForm
-from analysis.web.selectors import visible_studies
+from analysis.web.selectors import replay_names, visible_studies
 from analysis.web.services import (
     STUDY_JOB,
     go_on,
     newest_job,
-    replay_names,
     run_store,
     shipped_studies,
     start_replay,

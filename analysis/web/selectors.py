@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 
 from analysis.sweep.study_file import SHIPPED
 from analysis.web.models import Study
-from analysis.web.services import replay_names
 from annotation.models import Project
 
 PAPERS = SHIPPED / "papers.md"  # a page of the documentation, that goes with the studies
@@ -48,6 +47,14 @@ def visible_studies(user: Any, project: Project) -> QuerySet[Study]:
     if user.is_superuser:
         return found
     return found.filter(name__in=replay_names(project.pk))
+
+
+def replay_names(project_id: int) -> tuple[str, str]:
+    """Return what the replays of a project are called; its members may look at them.
+
+    The second one is of those with other settings.
+    """
+    return f"replay-{project_id}", f"replay-{project_id}-changed"
 
 
 def papers() -> list[Paper]:

@@ -13,6 +13,7 @@ from analysis.sweep.plan import Finished, plan_sweep, study_record, sweep
 from analysis.sweep.store import RunStore, StudyRecord
 from analysis.sweep.study_file import SHIPPED, parse_study
 from analysis.web.models import Study
+from analysis.web.selectors import replay_names
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.jobs.services import OPEN, Progress, add_to_log, enqueue_job, fail_job, finish_job
 from annotation.models import Job, Project
@@ -64,14 +65,6 @@ def shipped_studies() -> dict[str, dict[str, Any]]:
         path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
         for path in sorted(SHIPPED.glob("*.toml"))
     }
-
-
-def replay_names(project_id: int) -> tuple[str, str]:
-    """Return what the replays of a project are called; its members may look at them.
-
-    The second one is of those with other settings.
-    """
-    return f"replay-{project_id}", f"replay-{project_id}-changed"
 
 
 def forget_replays(project_id: int) -> None:

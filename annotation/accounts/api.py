@@ -12,7 +12,6 @@ from rest_framework.views import APIView
 from annotation.accounts.access import get_project, members_of, own_tokens
 from annotation.accounts.authentication import Session
 from annotation.accounts.services import (
-    INVITATION_DAYS,
     Invited,
     change_role,
     create_token,
@@ -22,7 +21,7 @@ from annotation.accounts.services import (
     withdraw_token,
 )
 from annotation.errors import NotFound
-from annotation.models import ApiToken, Membership, Role
+from annotation.models import ApiToken, Invitation, Membership, Role
 from annotation.notifications.outbox import address_of, mail_invitation
 from annotation.web.rest import page_of
 from annotation.web.serializers import (
@@ -110,7 +109,7 @@ class InvitationBody(RoleBody):
     """Who is invited, as what, for how long."""
 
     note = TextField(default="", max_length=120, help_text="For the owner alone.")
-    days = WholeNumberField(default=INVITATION_DAYS, min_value=1, max_value=90)
+    days = WholeNumberField(default=Invitation.DAYS, min_value=1, max_value=90)
     address = TextField(
         default="", max_length=254, help_text="Where the link is mailed to, if the server mails."
     )

@@ -4,11 +4,10 @@ from typing import Any
 
 from django import forms
 
-from annotation.accounts.services import INVITATION_DAYS
-from annotation.models import ApiToken, Role
+from annotation.models import ApiToken, Invitation, Role
 from annotation.notifications.outbox import is_mail_on, mail_events
 
-DAYS = ((1, "1 day"), (7, "7 days"), (INVITATION_DAYS, "14 days"), (30, "30 days"))
+DAYS = ((1, "1 day"), (7, "7 days"), (Invitation.DAYS, "14 days"), (30, "30 days"))
 
 
 class SignInForm(forms.Form):
@@ -145,7 +144,7 @@ class InvitationForm(forms.Form):
     )
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     days = forms.TypedChoiceField(
-        label="Good for", choices=DAYS, coerce=int, initial=INVITATION_DAYS
+        label="Good for", choices=DAYS, coerce=int, initial=Invitation.DAYS
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

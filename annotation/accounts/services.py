@@ -25,7 +25,6 @@ from annotation.models import (
 )
 from annotation.web.security import client_address
 
-INVITATION_DAYS = 14
 LINK_HOURS = 24
 
 
@@ -44,7 +43,7 @@ def invite(
     invited_by: Any,
     now: datetime,
     note: str = "",
-    days: int = INVITATION_DAYS,
+    days: int = Invitation.DAYS,
 ) -> Invited:
     """Make a link that lets one person join a project, once."""
     token = new_token()

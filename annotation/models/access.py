@@ -75,6 +75,8 @@ class Assignment(models.Model):
 class Invitation(models.Model):
     """A link that lets one person join a project, once; only the hash of its token is kept."""
 
+    DAYS = 14  # for which one is good unless somebody says otherwise
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role)
     note = models.CharField(max_length=120, blank=True)  # for whom it was made

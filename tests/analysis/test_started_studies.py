@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.web.models import Study
+from analysis.web.selectors import replay_names
 from analysis.web.services import (
-    replay_names,
     run_store,
     run_study,
     shipped_studies,

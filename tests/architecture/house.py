@@ -12,6 +12,16 @@ from pathlib import Path
 
 WIRING = ("urls",)  # names every view; stands above all rooms
 DOORS = ("pages", "api", "selectors", "forms")  # translate and read, never write
+# What each kind of furniture may not ask for; "" is a module with a name of its own.
+ABOVE = {
+    "pages": ("api",),
+    "api": ("pages", "forms"),
+    "forms": ("pages", "api", "services"),
+    "services": ("pages", "api", "forms"),
+    "": ("pages", "api", "forms"),
+    "selectors": ("pages", "api", "forms", "services"),
+    "models": ("pages", "api", "forms", "services", "selectors"),
+}
 ALWAYS_WRITE = {
     *("save", "delete", "create", "bulk_create", "bulk_update", "get_or_create"),
     *("update_or_create", "select_for_update", "acreate", "adelete", "asave", "aupdate"),
@@ -97,6 +107,22 @@ def cycles(edges: Mapping[tuple[str, str], object]) -> list[list[str]]:
     return sorted(list(group) for group in groups if len(group) > 1)
 
 
+def upward_imports(root: Path, package: str) -> list[str]:
+    """Return where a module imports one that stands above it, as a selector a service."""
+    return [
+        f"{path.relative_to(root)}:{line} imports {name}"
+        for path in sources(root, package)
+        if path.stem not in (*WIRING, "apps")
+        for name, line in imported_names(path, root)
+        if _furniture(_module(name, root)) in ABOVE[_furniture(path.relative_to(root))]
+    ]
+
+
+def loose_modules(root: Path, package: str) -> set[str]:
+    """Return the modules of a package that lie in none of its rooms."""
+    return {path.stem for path in (root / package).glob("*.py")} - {"__init__"}
+
+
 def writes(root: Path, package: str) -> list[str]:
     """Return where pages, REST views, forms or selectors change rows themselves."""
     return [
@@ -129,9 +155,27 @@ def _exists(package: Path, room: str) -> bool:
     return is_wiring or (package / room).is_dir() or (package / f"{room}.py").exists()
 
 
+def _module(name: str, root: Path) -> Path:
+    """Return the file in which an imported name stands, an empty path for other packages."""
+    parts = name.split(".")
+    places = (Path(*parts[:length]) for length in range(len(parts), 0, -1))
+    files = (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
+    return next((file for file in files if (root / file).is_file()), Path())
+
+
+def _furniture(path: Path) -> str:
+    names = (path.stem, *path.parts[:-1])
+    kinds = (kind for kind in ABOVE if kind and any(_is_called(name, kind) for name in names))
+    return next(kinds, "")
+
+
 def _is_door(path: Path) -> bool:
     names = (path.stem, *path.parts)
-    return any(name == door or name.endswith(f"_{door}") for name in names for door in DOORS)
+    return any(_is_called(name, door) for name in names for door in DOORS)
+
+
+def _is_called(name: str, kind: str) -> bool:
+    return name == kind or name.endswith(f"_{kind}")
 
 
 def _writes(call: ast.Call, name: ast.Attribute) -> bool:
