@@ -2,7 +2,19 @@
 
 import pytest
 
+from tests.openapi import WATCH
+
 MOST_STARTS = 4  # of a cluster: its processes have 30 seconds to start, which a busy machine misses
+
+WATCH.install()
+
+
+@pytest.fixture(autouse=True)
+def _described_responses():
+    """Fail a test in which the API answered anything that its description does not describe."""
+    yield
+    found, WATCH.found = WATCH.found, []
+    assert found == []
 
 
 @pytest.fixture(scope="session")

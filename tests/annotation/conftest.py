@@ -5,12 +5,6 @@ from django.contrib.auth import get_user_model
 
 from annotation.projects.services import create_project
 from tests.annotation.harbour import harbour  # noqa: F401  (a fixture)
-from tests.openapi import watch_clients
-
-
-@pytest.fixture(autouse=True)
-def _described_responses(monkeypatch):
-    watch_clients(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

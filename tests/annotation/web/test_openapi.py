@@ -10,6 +10,7 @@ import schemathesis
 import yaml
 from django.core.management import call_command
 from django.db import transaction
+from django.http import JsonResponse
 from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
@@ -22,6 +23,7 @@ from annotation.models import Annotation, Flag, Job, Role, Round
 from annotation.queue.asks import ask_everything
 from annotation.rounds.settings import RoundSettings
 from tests.annotation.queue.conftest import Desk, new_project
+from tests.openapi import WATCH, Checker
 
 FILE = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
 # an operation; on PostgreSQL some, for what its types refuse otherwise
@@ -79,6 +81,65 @@ def test_no_message_leaves_open_what_it_holds():
 )
 def test_a_message_that_leaves_something_open_is_found(schema):
     assert list(_free_places({"Body": schema}))
+
+
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+    "required": ["name"],
+}
+DESCRIBED = {
+    "paths": {
+        "/api/people/{person_id}/": {
+            "get": {
+                "responses": {
+                    "200": {
+                        "content": {
+                            "application/json": {"schema": {"$ref": "#/components/schemas/Person"}}
+                        }
+                    }
+                }
+            }
+        }
+    },
+    "components": {"schemas": {"Person": PERSON}},
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "body", "words"),
+    [
+        ("GET", "/api/people/1/", 200, {"name": "Ada"}, ""),
+        ("GET", "/api/people/1/", 200, {}, "is a required property"),
+        ("GET", "/api/people/1/", 200, {"name": 3}, "at 'name': 3 is not"),
+        ("GET", "/api/people/1/", 200, {"name": "Ada", "born": 1815}, "was unexpected"),
+        ("GET", "/api/people/1/", 201, {"name": "Ada"}, "answered 201, which is not described"),
+        ("PUT", "/api/people/1/", 200, {"name": "Ada"}, "PUT /api/people/1/ is not described"),
+        ("GET", "/api/men/", 200, {}, "GET /api/men/ is not described"),
+        ("GET", "/api/men/", 404, {}, ""),
+        ("GET", "/api/people/1/", 500, {}, ""),
+        ("GET", "/people/1/", 200, {"born": 1815}, ""),
+    ],
+)
+def test_a_response_that_is_not_as_described_is_found(method, path, status, body, words):
+    found = Checker(DESCRIBED).mismatch(method, path, JsonResponse(body, status=status))
+    assert (words in found) if words else (found == "")
+
+
+@pytest.mark.django_db
+def test_every_handler_is_watched(monkeypatch, ada, live_server):
+    monkeypatch.setattr(WATCH, "checker", lambda: Checker(DESCRIBED))
+    Client().get("/api/people/")
+    assert WATCH.found == []  # 404
+    browser = Client()
+    browser.force_login(ada)
+    browser.get("/api/projects/")
+    assert WATCH.found == ["GET /api/projects/ is not described."]
+    secret = create_token(user=ada, name="mine", scope="read", now=timezone.now()).secret
+    headers = {"Authorization": f"Token {secret}"}
+    assert requests.get(f"{live_server.url}/api/projects/", headers=headers).status_code == 200
+    assert WATCH.found == ["GET /api/projects/ is not described."] * 2
+    WATCH.found.clear()
 
 
 @pytest.fixture
