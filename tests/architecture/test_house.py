@@ -178,7 +178,7 @@ def test_pages_may_ask_for_all_below_them_and_the_wiring_for_pages(build):
         queue__pages="from annotation.queue import forms, leases, selectors, services",
         queue__services="from annotation.queue.selectors import count",
         queue__selectors="from annotation.models import Ask\nfrom annotation.queue import leases",
-        **{name: "" for name in ("queue__forms", "queue__leases", "models____init__")},
+        **dict.fromkeys(("queue__forms", "queue__leases", "models____init__"), ""),
         web__urls="from annotation.queue import pages",
         apps="def ready():\n    run('annotation.queue.pages.ask')",
     )
