@@ -129,7 +129,7 @@ class Lease(models.Model):
     token = models.CharField(max_length=32)  # a new one with each claim
     state = models.CharField(max_length=9, choices=State)
     claimed_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField()  # of what was skipped or left for later: when that was
     skip_kind = models.CharField(
         max_length=16, blank=True, default="", db_default="", choices=SkipKind
     )

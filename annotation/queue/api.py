@@ -523,7 +523,7 @@ class SkipView(APIView):
     def post(self, request: Request, lease_id: int) -> Response:
         """Give the ask back for good, with a reason."""
         lease = get_lease(request.user, lease_id)
-        skip(lease=lease, **SkipBody.read(request.data))
+        skip(lease=lease, now=timezone.now(), **SkipBody.read(request.data))
         counts = count_queue(lease.project_id, lease.annotator_id)
         return Response(CountsMessage.render({"counts": counts}))
 

@@ -51,7 +51,7 @@ def own_skips(project: Project, user: Any, *, search: str = "") -> QuerySet[Leas
     found = (
         Lease.objects.filter(project=project, annotator=user, state__in=states)
         .select_related("ask__sentence")
-        .order_by("-claimed_at")
+        .order_by("-expires_at")
     )
     return found.filter(_matching(user, search, "")) if search else found
 
@@ -93,7 +93,7 @@ def describe_skips(skips: QuerySet[Lease]) -> list[dict[str, Any]]:
     return [
         {
             "submission": None,
-            "submitted_at": row.claimed_at,
+            "submitted_at": row.expires_at,
             "can_reopen": True,
             "seconds": None,
             "n_changes": 0,

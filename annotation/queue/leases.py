@@ -194,7 +194,9 @@ def reopen(*, submission: Submission, now: datetime) -> int:
 
 
 @transaction.atomic
-def skip(*, lease: Lease, token: str, reason: str, kind: str = Kind.OTHER) -> None:
+def skip(
+    *, lease: Lease, token: str, reason: str, kind: str = Kind.OTHER, now: datetime
+) -> None:
     """Give an ask back for good: this person is not asked again. Doing it twice is no error."""
     held = hold(lease.pk)
     if held.token == token and held.state == State.SKIPPED:
@@ -203,6 +205,7 @@ def skip(*, lease: Lease, token: str, reason: str, kind: str = Kind.OTHER) -> No
         raise LeaseLost("This sentence is no longer yours to skip.")
     Lease.objects.filter(pk=lease.pk).update(
         state=State.SKIPPED,
+        expires_at=now,
         skip_reason=reason,
         skip_kind=kind,
         draft=None,

@@ -66,6 +66,22 @@ def test_a_skip_is_undone_and_what_was_open_comes_after_it(make_queue, open_page
     hands.wait_for_sentence("Brask")
 
 
+def test_a_skip_is_undone_though_its_sentence_was_open_before_the_last_answer(
+    make_queue, open_page
+):
+    _, _page, hands = _work(make_queue, open_page)
+    _answer(hands, "Aurelia", "1")
+    hands.wait_for_sentence("Brask")
+    hands.press("Control+ArrowUp")  # Brask is in hand already
+    _answer(hands, "Aurelia", "2")
+    hands.wait_for_sentence("Brask")
+    hands.press("Control+Space", "1", "Enter")
+    hands.wait_for_sentence("Calm")
+    hands.press("Control+z")
+    hands.wait_for_sentence("Brask")
+    assert Lease.objects.filter(state=Lease.State.SKIPPED).count() == 0
+
+
 def test_own_answers_are_searched_filtered_and_opened_again(make_queue, open_page):
     _queue, page, hands = _work(make_queue, open_page)
     hands.press("F2")

@@ -74,8 +74,9 @@ def test_submitting_removes_the_draft(desk, ann):
     assert (Lease.objects.get().draft, Lease.objects.get().draft_version) == (None, 0)
 
 
-def skip_as(user, lease, reason="unreadable", kind="other"):
-    skip(lease=get_lease(user, lease["id"]), token=lease["token"], reason=reason, kind=kind)
+def skip_as(user, lease, reason="unreadable", kind="other", now=NOON):
+    held = get_lease(user, lease["id"])
+    skip(lease=held, token=lease["token"], reason=reason, kind=kind, now=now)
 
 
 def first_sentence():
@@ -229,6 +230,20 @@ def test_a_note_is_shown_to_curators_filtered_and_exported(desk, ann, client):
     lines = b"".join(export_corpus(project=desk.project, format="jsonl")).splitlines()
     notes = [orjson.loads(line).get("notes") for line in lines]
     assert notes == [{"ann": "a river?"}, None, None, None, None]
+
+
+def test_a_skip_is_as_new_as_the_moment_at_which_it_was_skipped(desk, ann):
+    """Its sentence may have been in hand before answers that were given meanwhile."""
+    skipped = desk.take(ann)
+    left = Lease.objects.get(pk=skipped["id"])
+    skip_as(ann, skipped, now=minutes(7))
+    later = desk.take(ann, minutes(8))
+    leave_for_later(
+        lease=get_lease(ann, later["id"]), token=later["token"], answers={}, now=minutes(9)
+    )
+    rows = describe_skips(own_skips(desk.project, ann))
+    assert [row["lease"] for row in rows] == [later["id"], left.pk]
+    assert [row["submitted_at"] for row in rows] == [minutes(9), minutes(7)]
 
 
 def test_history_finds_words_labels_notes_and_skips(desk, ann):

@@ -102,7 +102,7 @@ def test_reopened_answers_cannot_be_skipped(desk, ann):
     undo(receipt)
     lease = desk.take(ann)
     with pytest.raises(LeaseLost):
-        skip(lease=get_lease(ann, lease["id"]), token=lease["token"], reason="odd")
+        skip(lease=get_lease(ann, lease["id"]), token=lease["token"], reason="odd", now=NOON)
 
 
 def _history(desk, user):
