@@ -2305,7 +2305,7 @@ class TaskForecast(TypedDict):
 class TaskHints(TypedDict):
     """What earlier answers to a task say about a sentence."""
 
-    words: NotRequired[list[list[int | dict[str, int]]]]
+    words: NotRequired[list[list[int | list[Any]]]]
     sentence: NotRequired[dict[str, int]]
     heads: NotRequired[list[list[list[int | str]]]]
 

@@ -154,12 +154,7 @@ class DetailsField(s.JSONField):
     """Details as their source has given them."""
 
 
-@extend_schema_field(
-    {
-        "type": "array",
-        "items": {"type": ["integer", "object"], "additionalProperties": {"type": "integer"}},
-    }
-)
+@extend_schema_field({"type": "array", "items": {"type": ["integer", "array"], "items": {}}})
 class WordsHint(s.JSONField):
     """Where words stand and how often each label was given to them."""
 
@@ -289,7 +284,7 @@ class TaskHints(Message):
     """What earlier answers to a task say about a sentence."""
 
     words = s.ListField(
-        child=WordsHint(), required=False, help_text="[start, end, {label: times}] by text."
+        child=WordsHint(), required=False, help_text="[start, end, [[label, times]]] by text, the likeliest label here first."
     )
     sentence = s.DictField(
         child=s.IntegerField(), required=False, help_text="Labels that the same text had."

@@ -16,6 +16,7 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
+from math import prod
 from threading import Lock
 from typing import Any
 
@@ -149,8 +150,8 @@ def get_ask(project: Project, ask_id: int) -> Ask:
 
 
 def hints_for(ask: Ask) -> dict[str, Any]:
-    """Return hints for each task of an ask: {"words": [[start, end, {label: n}]]}, {"sentence":
-    {label: n}} or {"heads": one list of [head, label] per word, the likeliest first}."""
+    """Return hints for each task of an ask: {"words": [[start, end, [[label, n]]]]}, the likeliest
+    label here first, {"sentence": {label: n}} or {"heads": one list of [head, label] per word, the likeliest first}."""
     project = ask.queue.project
     if ask.is_blind or not project.shows_suggestions:
         return {}
@@ -213,12 +214,15 @@ class Memory:
 
 
 class WordMemory(Memory):
-    """Labels of words and stretches of words, by their text."""
+    """Labels of words and stretches of words, by their text and by the words on both sides."""
 
     def __init__(self, task_id: int, kind: str) -> None:
         super().__init__(task_id, kind)
         self.labels: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         self.there: Counter[str] = Counter()  # word -> how often it was there, labelled or not
+        self.given: Counter[str] = Counter()  # label -> how often it was given
+        self.beside: defaultdict[Any, Counter[str]] = defaultdict(Counter)  # neighbour -> labels
+        self.n_beside: Counter[Any] = Counter()  # neighbour -> labels beside it
 
     def learn(self, tokens: Sequence[str], answer: Any, by: int) -> None:
         """Count the label of every item under its text."""
@@ -229,19 +233,40 @@ class WordMemory(Memory):
             start, end = place if len(place) == 2 else (place[0], place[0] + 1)
             if end - start <= MOST_WORDS:  # others are never looked up
                 self.labels[folded[start:end]][label] += by
+                self.given[label] += by
+                for neighbour in _neighbours(folded, start, end):
+                    self.beside[neighbour][label] += by
+                    self.n_beside[neighbour] += by
 
     def hints(self, tokens: Sequence[str]) -> dict[str, Any]:
         """Return the labels of every stretch of words that had some, and not just by the way."""
         folded = _folded(tokens)
         m = len(folded)
         found = [
-            [start, end, labels]
+            [start, end, self._ranked(labels, _neighbours(folded, start, end))]
             for start in range(m)
             for end in range(start + 1, min(m, start + MOST_WORDS) + 1)
             if (labels := _seen(self.labels.get(folded[start:end])))
             and (end - start > 1 or self._is_usual(folded[start], labels))
         ]
         return {"words": found} if found else {}
+
+    def _ranked(self, labels: Mapping[str, int], neighbours: Sequence[Any]) -> list[Any]:
+        """Return labels with how often these words had them, the likeliest beside these first.
+
+        "boston" may be where one leaves from or goes to: the word before it says which.
+        """
+        total = sum(self.given.values())
+
+        def likelihood(label: str) -> float:
+            expected = self.given[label] / total
+            shares = (
+                (self.beside[n][label] + TRUST * expected) / (self.n_beside[n] + TRUST)
+                for n in neighbours
+            )
+            return labels[label] * prod(share / expected for share in shares)
+
+        return [[label, labels[label]] for label in sorted(labels, key=likelihood, reverse=True)]
 
     def _is_usual(self, word: str, labels: Mapping[str, int]) -> bool:
         return sum(labels.values()) >= LEAST_LABELLED * self.there[word]
@@ -326,6 +351,12 @@ class ArcMemory(Memory):
         alike = f"~{_ending(word)}"
         expected = (self.led[alike] + 1) / (self.seen[alike] + 2)
         return (self.led[word] + TRUST * expected) / (self.seen[word] + TRUST)
+
+
+def _neighbours(words: Sequence[str], start: int, end: int) -> list[tuple[str, str]]:
+    """Return what stands before and behind a stretch of words."""
+    before = words[start - 1] if start else "^"
+    return [("before", before), ("after", words[end] if end < len(words) else "$")]
 
 
 def _seen(labels: Counter[str] | None) -> dict[str, int]:

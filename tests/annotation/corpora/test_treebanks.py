@@ -247,7 +247,7 @@ def test_what_a_word_had_before_is_a_hint(desk):
     ask_everything(project=desk.project)
     ask = Ask.objects.get(sentence__key="s20")
     hints = hints_for(ask)
-    assert [0, 1, {"dog": 1}] in hints["lemma"]["words"]
+    assert [0, 1, [["dog", 1]]] in hints["lemma"]["words"]
 
 
 def test_a_round_learns_lemmas_and_features_and_suggests_them(desk):

@@ -61,8 +61,8 @@ def _hints(project, sentence, **fields):
 def test_the_same_words_bring_their_labels_whatever_their_case(project):
     _answer(project, "the BOAT left")
     hints = _hints(project, _sentence(project, "a boat left today"))
-    assert hints["slots"] == {"words": [[1, 2, {"from": 1}]]}
-    assert hints["words"] == {"words": [[1, 2, {"NOUN": 1}], [2, 3, {"VERB": 1}]]}
+    assert hints["slots"] == {"words": [[1, 2, [["from", 1]]]]}
+    assert hints["words"] == {"words": [[1, 2, [["NOUN", 1]]], [2, 3, [["VERB", 1]]]]}
     assert "topic" not in hints
     assert "links" not in hints
 
@@ -72,7 +72,24 @@ def test_a_word_that_is_mostly_left_alone_brings_no_label(project):
     for name in ("boat", "ferry", "tram", "train", "car", "bus"):
         _answer(project, f"the {name} left")
     hints = _hints(project, _sentence(project, "the boat sank"))
-    assert hints["slots"] == {"words": [[1, 2, {"from": 2}]]}
+    assert hints["slots"] == {"words": [[1, 2, [["from", 2]]]]}
+
+
+def test_of_several_labels_the_one_that_fits_between_its_neighbours_comes_first(project):
+    for text, start, label in (
+        ("to bergen today", 1, "to"),
+        ("to bergen tomorrow", 1, "to"),
+        ("to bergen soon", 1, "to"),
+        ("from bergen now", 1, "from"),
+        ("from oslo now", 1, "from"),
+        ("from rome now", 1, "from"),
+    ):
+        _answer(project, text, {**SAID, "slots": [[start, start + 1, label]]})
+    hints = _hints(project, _sentence(project, "not from bergen but to bergen"))
+    assert hints["slots"]["words"] == [
+        [2, 3, [["from", 1], ["to", 3]]],
+        [5, 6, [["to", 3], ["from", 1]]],
+    ]
 
 
 def test_the_same_text_brings_its_class(project):
@@ -93,7 +110,7 @@ def test_what_is_answered_meanwhile_is_remembered_too(project):
     asked = _sentence(project, "the boat left")
     assert _hints(project, asked) == {}
     _answer(project, "a boat sank")
-    assert _hints(project, asked)["slots"] == {"words": [[1, 2, {"from": 1}]]}
+    assert _hints(project, asked)["slots"] == {"words": [[1, 2, [["from", 1]]]]}
 
 
 def test_answers_to_the_sentence_itself_stay_hidden(project, django_user_model):

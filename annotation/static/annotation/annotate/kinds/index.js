@@ -49,7 +49,7 @@
 //   offer(state)    what Enter does here at once: {words, run}, or null
 //   propose(state, task)  what is shown under the sentence while it is open, see page/proposals.js
 //   wordMarks(state, task)  the words that wait for an answer while it is open
-//   known(state, task)      words that earlier answers label: [[start, end, {label: n}]]
+//   known(state, task)      words that earlier answers label: [[start, end, [[label, n]]]]
 //   tools           [{words, run(state, item), cap or command with a key}]: buttons beside a
 //                   selected own item
 //

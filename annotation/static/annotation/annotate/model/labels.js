@@ -92,14 +92,13 @@ export function likelyLabels(state, task, range = null) {
   return sums;
 }
 
-/** How often each label was given to the same words in earlier answers: a map, the most frequent
- *  first; of the whole sentence without a range [start, end). */
+/** How often each label was given to the same words in earlier answers: a map, the likeliest first;
+ *  of the whole sentence without a range [start, end). */
 export function labelledBefore(state, task, range = null) {
   const hints = state.hints?.[task.name];
-  const found = range
-    ? hints?.words?.find(([start, end]) => start === range[0] && end === range[1])?.[2]
-    : hints?.sentence;
-  return new Map(Object.entries(found ?? {}).sort(([, a], [, b]) => b - a));
+  if (!range) return new Map(Object.entries(hints?.sentence ?? {}).sort(([, a], [, b]) => b - a));
+  const found = hints?.words?.find(([start, end]) => start === range[0] && end === range[1]);
+  return new Map(found?.[2]);
 }
 
 /** How often labels were used: by this person lately, and by all. */
