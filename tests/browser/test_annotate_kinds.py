@@ -280,3 +280,4 @@ def test_the_next_task_begins_at_its_first_gap_after_one_that_is_done(make_queue
     expect(cursor).to_have_text("bark")
     hands.press("Tab")
     expect(cursor).to_have_text("Dogs")
+    expect(cursor).to_be_focused()

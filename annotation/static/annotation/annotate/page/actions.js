@@ -37,7 +37,7 @@ export function editingActions({ editor, tasks, keys, view, submit }) {
     stretch: (by) => walk(navigation.stretch, toTheEye(by)),
     stretchStart: (by) => walk(navigation.stretchStart, toTheEye(by)),
     cycle: (by) => walk(navigation.cycleItems, by),
-    task: (by) => changeTask(editor, by),
+    task: (by) => changeTask(editor, by, view),
     label: ({ task, label }) => walk(applyLabel, task, label),
     find: (typed = "") => run(askLabel, { typed }),
     listClasses: () => run(askLabel, { name: keys().digitsTask(editor.state?.ui.task)?.name }),
@@ -106,10 +106,11 @@ export function editingClicks(editor, focusCursor) {
 }
 
 /** Tab goes from task to task, and past the last one on to the rest of the page. */
-function changeTask(editor, by) {
+function changeTask(editor, by, view) {
   const outcome = editor.state && navigation.goToTask(editor.state, by);
   if (!outcome) return false;
   editor.perform(outcome);
+  view.focusCursor(); // it may begin elsewhere
   return true;
 }
 
