@@ -88,7 +88,8 @@ class Typist:
         missing = [span for span in wanted if span not in shown]
         last = -1
         while missing and self.page.evaluate(KNOWN):
-            self.press(".")
+            if not self.page.evaluate(RANGE):
+                self.press(".")
             words = self.page.evaluate(RANGE)
             if not words or words[0] <= last:
                 self.press("Escape")
@@ -96,6 +97,7 @@ class Typist:
             last = words[0]
             found = [span for span in missing if span[:2] == [words[0], words[-1] + 1]]
             if not found:
+                self.press(".")
                 continue
             missing.remove(found[0])
             if self.page.evaluate(BEFORE) == found[0][2]:

@@ -212,7 +212,7 @@ def test_a_tree_takes_one_key_a_word_where_its_heads_are_proposed(make_queue, op
     expect(page.locator(".word[data-open]").first).to_have_text("docked")
 
 
-def test_words_that_were_labelled_before_take_two_keys_a_span(make_queue, open_page):
+def test_words_that_were_labelled_before_take_one_key_a_span_after_the_first(make_queue, open_page):
     first, again = "Aurelia left Brask for Brask".split(), "In Brask lay Aurelia near Brask".split()
     queue = make_queue([Given(first), Given(first), Given(again)], tasks=TASKS[:1])
     page = open_page(queue.annotator)
@@ -227,7 +227,7 @@ def test_words_that_were_labelled_before_take_two_keys_a_span(make_queue, open_p
         page.locator("#submit:not([disabled])").wait_for()
     hands.wait_for_sentence("In")
     expect(page.locator(".word[data-known]")).to_have_text(["Brask", "Aurelia", "Brask"])
-    hands.press(".", "a", ".", "a", ".", "a")
+    hands.press(".", "a", "a", "a")
     with page.expect_response("**/submit/"):
         hands.press("Enter")
     assert queue.answers(2) == {"Entities": [[1, 2, "PLACE"], [3, 4, "VESSEL"], [5, 6, "PLACE"]]}

@@ -17,7 +17,7 @@ import { applyLabel } from "./labels.js";
 import { goToSuggestion, nextWaiting } from "./navigation.js";
 
 /** Accept the selected suggestion, or the one under the cursor, and go on to the next; without one, the
- *  label that these words had most often before. */
+ *  likeliest label that these words had before, and on to the next such words. */
 export function accept(state) {
   return asBefore(state) ?? decide(state, "suggestion.accept", t("Accepted"));
 }
@@ -29,7 +29,11 @@ function asBefore(state) {
   const range = rangeOf(state.ui);
   const isOffered = isWhole || isKnown(state, task, range);
   const [label] = isOffered ? labelledBefore(state, task, isWhole ? null : range).keys() : [];
-  return label === undefined ? null : applyLabel(state, task.name, label);
+  if (label === undefined) return null;
+  const outcome = applyLabel(state, task.name, label);
+  const next = isWhole ? null : kindOf(task).known(state, task).find(([start]) => start >= range[1]);
+  if (!outcome.action || !next) return outcome;
+  return { ...outcome, ui: { ...outcome.ui, selected: null, anchor: next[0], cursor: next[1] - 1 } };
 }
 
 /** Reject the selected suggestion, or the one under the cursor; without one, pass over words that were

@@ -88,7 +88,8 @@ function offer(state) {
   const { task } = state.ui;
   const [value] = before(state, taskOf(state, task));
   if (value === undefined) return null;
-  return { words: t("Features ‘{text}’", { text: short(value) }), run: () => tags.apply(state, task, value) };
+  const words = value === NONE ? t("no features") : t("Features ‘{text}’", { text: short(value) });
+  return { words, run: () => tags.apply(state, task, value) };
 }
 
 function setNone(state) {

@@ -52,8 +52,8 @@ export class Detail {
   /** How the same words were answered before; a click gives them that label. */
   #similar(before) {
     const list = element("ul", { class: "similar" });
-    for (const { task, label, n, isElsewhere } of before) {
-      const pick = element("button", { type: "button", class: "bar-name" }, label);
+    for (const { task, label, text, n, isElsewhere } of before) {
+      const pick = element("button", { type: "button", class: "bar-name" }, text);
       pick.addEventListener("click", () => this.on.label?.(task, label));
       const count = element("span", { class: "muted number" }, `${n}×`);
       const whose = isElsewhere ? [element("span", { class: "muted" }, `${task}:`), " "] : [];
@@ -98,7 +98,7 @@ function beforeHere(state, item) {
     .flatMap((task) => {
       const found = labelledBefore(state, task, kindOf(task).isWhole ? null : range);
       return [...found].map(([label, n]) => ({
-        ...{ task: task.name, label, n },
+        ...{ task: task.name, label, text: kindOf(task).hereText(label), n },
         isElsewhere: isElsewhere(task),
       }));
     })
