@@ -185,6 +185,7 @@ def _multiclasses(page: Any, hands: Hands, finger: Finger) -> None:
 def _tree(page: Any, hands: Hands, finger: Finger) -> None:
     own = page.locator('text.arc.over[data-state="own"]')
     finger.tap(hands.word(1))
+    expect(page.locator("#message")).to_contain_text("tap it; the word itself makes it the root.")
     finger.tap(hands.word(1))  # the same word twice: the root
     finger.tap(hands.word(0))
     finger.tap(hands.word(1))
@@ -213,6 +214,7 @@ def _relations(page: Any, hands: Hands, finger: Finger) -> None:
     finger.press("Delete")
     expect(links).to_have_count(0)
     finger.tap(hands.word(2))
+    expect(page.locator("#message")).to_have_text("Relation from ‘Brask’: tap the other span.")
     finger.tap(hands.word(3))
     expect(links).to_have_text("near")
     finger.tap(links)

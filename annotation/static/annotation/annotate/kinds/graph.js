@@ -87,7 +87,10 @@ register({
     return treeArcs(state).length ? { words: t("Take over the tree"), run: takeTree } : null;
   },
   confirm,
-  modeText: ({ dep }, tokens) => t("Another head of ‘{word}’: go there, then ↵.", { word: tokens[dep] }),
+  modeText: ({ dep }, tokens, isFinger) =>
+    isFinger
+      ? t("Another head of ‘{word}’: tap it.", { word: tokens[dep] })
+      : t("Another head of ‘{word}’: go there, then ↵.", { word: tokens[dep] }),
   modeAction: ({ ui, sentence }) =>
     ui.mode.dep === ui.cursor
       ? t("Go to the head")

@@ -35,7 +35,7 @@
 //   usesLabel(state)                   whether a click on a label means this very place
 //   paints                             whether an armed label is used by every drag over words
 //   choose(state, question, label)     a label asked for by type-ahead
-//   confirm(state), modeText(mode, tokens), modeAction(state), modeMarks(mode)
+//   confirm(state), modeText(mode, tokens, isFinger), modeAction(state), modeMarks(mode)
 //                                      a mode of its own, if it has one, and what Enter does in it
 //   resize(state, item, edge, by), clickWord(state, word), clickItem(state, item),
 //   link(state, from, to)              null where the kind has nothing to say; drag: "words", "link"

@@ -96,8 +96,12 @@ register({
     { id: "reverse", key: "R", words: t("reverse a relation"), run: reverse },
   ],
   confirm,
-  modeText: ({ from }, tokens) =>
-    t("Relation from ‘{words}’: go to the other span, then ↵.", { words: tokens.slice(...from).join(" ") }),
+  modeText({ from }, tokens, isFinger) {
+    const words = tokens.slice(...from).join(" ");
+    return isFinger
+      ? t("Relation from ‘{words}’: tap the other span.", { words })
+      : t("Relation from ‘{words}’: go to the other span, then ↵.", { words });
+  },
   modeAction: () => t("Link to this span"),
   modeMarks: ({ from }) => ({ range: from }),
   drag: "link",

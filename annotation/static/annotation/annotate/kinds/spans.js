@@ -105,8 +105,12 @@ register({
     { id: "pieceOfSpan", key: "+", words: t("add a piece to the span"), run: startPiece },
   ],
   confirm: addPiece,
-  modeText: ({ span }, tokens) =>
-    t("Another piece of ‘{words}’: choose its words, then ↵; a piece is taken away.", { words: textOf(tokens, span) }),
+  modeText({ span }, tokens, isFinger) {
+    const words = textOf(tokens, span);
+    return isFinger
+      ? t("Another piece of ‘{words}’: tap its word; a piece is taken away.", { words })
+      : t("Another piece of ‘{words}’: choose its words, then ↵; a piece is taken away.", { words });
+  },
   modeAction: () => t("Add these words"),
   modeMarks: () => ({}),
   clickWord: (state, word) => (isPiecing(state) && state.ui.anchor === null ? addPiece(state) : null),

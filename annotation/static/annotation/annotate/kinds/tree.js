@@ -113,7 +113,10 @@ register({
   offer,
   propose,
   confirm: confirmHead,
-  modeText: ({ dep }, tokens) => t("Head of ‘{word}’: go there, then ↵.", { word: tokens[dep] }),
+  modeText: ({ dep }, tokens, isFinger) =>
+    isFinger
+      ? t("Head of ‘{word}’: tap it; the word itself makes it the root.", { word: tokens[dep] })
+      : t("Head of ‘{word}’: go there, then ↵.", { word: tokens[dep] }),
   modeAction: ({ ui, sentence }) =>
     ui.mode.dep === ui.cursor
       ? t("Go to the head")

@@ -3,6 +3,7 @@ import { kindOf } from "../kinds/index.js";
 import { taskOf } from "../model/state.js";
 
 const SHOWN = 6_000; // milliseconds
+const FINGERS = matchMedia("(pointer: coarse)");
 
 export class Announcer {
   #timer = null;
@@ -50,5 +51,6 @@ export class Announcer {
 /** What the mode one is in expects next, or "". */
 export function modeWords(state) {
   const mode = state?.ui.mode;
-  return mode ? kindOf(taskOf(state, mode.task)).modeText(mode, state.sentence.tokens) : "";
+  if (!mode) return "";
+  return kindOf(taskOf(state, mode.task)).modeText(mode, state.sentence.tokens, FINGERS.matches);
 }
