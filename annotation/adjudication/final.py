@@ -6,7 +6,7 @@ else the one answer there is. Training, export, sequences, progress and predicti
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.adjudication.people import vote_weights
@@ -91,13 +91,16 @@ def _decide(
     for task in sorted(tasks, key=lambda task: task.parent is not None):
         for sentence in cells[task.id]:
             links_on = task.spans_among({n: one.value for n, one in found[sentence].items()})
-            found[sentence][task.name] = _final(
+            one = _final(
                 task,
                 rows.gold.get((sentence, task.id or 0)),
                 rows.given.get((sentence, task.id or 0), ()),
                 weights.get(task.name, {}),
-                links_on,
             )
+            if links_on is not None:  # the final spans may be others than those people had
+                value = KINDS[task.kind].merge([one.value], parent_spans=links_on)
+                one = replace(one, value=value)
+            found[sentence][task.name] = one
     return found
 
 
@@ -106,7 +109,6 @@ def _final(
     gold: tuple[Any, str] | None,
     given: Sequence[tuple[int, str, Any]],
     weights: Mapping[int, float],
-    parent_spans: Any,
 ) -> FinalAnswer:
     if gold is not None:
         return FinalAnswer(gold[0], "gold", gold_source=gold[1])
@@ -119,7 +121,7 @@ def _final(
     if all(kind.canonical(value) == first for value in values[1:]):
         return FinalAnswer(values[0], AGREED, people)
     votes = [weights.get(author, 1.0) for author, *_ in given]
-    merged = kind.merge(values, votes, parent_spans=parent_spans)
+    merged = kind.merge(values, votes)
     return FinalAnswer(merged, VOTED, people)
 
 

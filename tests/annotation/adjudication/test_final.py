@@ -92,6 +92,23 @@ def test_relations_link_only_spans_of_the_final_answer(project, sentence, answer
     assert final(project, sentence, "links").value == []
 
 
+@pytest.mark.parametrize("people", [["ann"], ["ann", "ben"]])
+@pytest.mark.parametrize("has_gold", [False, True])
+def test_nothing_links_a_span_that_gold_has_taken_away(project, sentence, answer, people, has_gold):
+    link = [[0, 1, 3, 4, "in"]]
+    for name in people:
+        answer(name, "entities", [[0, 1, "PER"], [3, 4, "LOC"]])
+        answer(name, "links", link)
+    assert final(project, sentence, "links").value == link
+    gold = {"entities": [[0, 1, "PER"]], **({"links": link} if has_gold else {})}
+    for name, value in gold.items():
+        Gold.objects.create(
+            sentence=sentence, task=project.tasks.get(name=name), value=value,
+            source=Gold.Source.ADJUDICATED, updated_at=timezone.now(),
+        )  # fmt: skip
+    assert final(project, sentence, "links").value == []
+
+
 def test_hidden_tasks_are_left_out(project, sentence, answer):
     answer("ann", "topic", "delay")
     project.tasks.filter(name="topic").update(is_hidden=True)
