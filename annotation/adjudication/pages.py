@@ -239,7 +239,7 @@ def for_drawing(
         "sentence": {
             "tokens": sentence.tokens,
             "offsets": sentence.offsets,
-            "language": project.language,
+            "language": sentence.language,
             **inside_of(sentence),
         },
         "tasks": drawn_tasks(project),

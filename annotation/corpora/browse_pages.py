@@ -342,7 +342,7 @@ def _for_drawing(
         below = spans_of_documents(project, [sentence.pk]).get(sentence.pk, {})
     answers = {who: {**below, **given} for who, given in answers.items()}
     return {
-        "sentence": {**words, "language": project.language},
+        "sentence": {**words, "language": sentence.language},
         "tasks": drawn_tasks(project),
         "answers": answers or {"nobody": below},
         "suggestions": suggestions_on(sentence),

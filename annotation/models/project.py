@@ -390,6 +390,11 @@ class Sentence(models.Model):
         """What people call it beside its text."""
         return f"document {self.document}" if self.is_document else f"sentence {self.position + 1}"
 
+    @property
+    def language(self) -> str:
+        """The code of the language that it is in: its corpus's, else the project's."""
+        return self.corpus.language or self.project.language
+
 
 class SentenceVersion(models.Model):
     """A sentence as it was before its words or borders were corrected, with its answers then.

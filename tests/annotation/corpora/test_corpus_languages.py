@@ -79,6 +79,15 @@ def test_the_annotate_page_is_told_the_language(project, client, django_user_mod
     assert found.json()["sentence"]["language"] == "ar"
 
 
+@pytest.mark.parametrize("page", ["sentences/{}/", "adjudicate/?edit=1&sentence={}"])
+def test_pages_draw_a_sentence_in_its_own_language(project, client, django_user_model, page):
+    client.force_login(django_user_model.objects.create_user("ada", is_superuser=True))
+    arabic, own = (_take(project, code or "own", code).sentences.get() for code in ("ar", ""))
+    for sentence, language in ((arabic, "ar"), (own, "en")):
+        found = client.get(f"/projects/{project.pk}/{page.format(sentence.pk)}")
+        assert found.context["shown"]["sentence"]["language"] == language
+
+
 @pytest.mark.parametrize(
     ("language", "tokeniser", "words"),
     [
