@@ -1,7 +1,7 @@
 """Importing a file as one corpus of a project: all of it or nothing."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -37,7 +37,14 @@ from annotation.models import (
     Sentence,
     Suggestion,
 )
-from annotation.projects.documents import has_document_tasks, make_documents, move_answers
+from annotation.projects.documents import (
+    documents_by_sentence,
+    has_document_tasks,
+    make_documents,
+    move_answers,
+    two_answers,
+    without_document,
+)
 from annotation.projects.labels import add_labels
 from annotation.queue.asks import ask_everything
 from annotation.queue.suggestions import IMPORT
@@ -200,15 +207,11 @@ def _label_existing(
             return report
         if not report.is_good:
             raise ImportRefused(report)
-        by_id = {task.id: task for task in tasks.values()}
         with transaction.atomic():
             locked = Project.objects.select_for_update().get(pk=project.pk)
             _grow_label_sets(locked, found, takes_all=report.choices.new_labels == "take")
-            for rows, answers in stage.chunks():
-                for i, task_id, value in answers:
-                    place = _place(rows[i], places)
-                    if place is not None:
-                        _put(place, by_id[task_id], orjson.loads(value), labels, author, created_by)
+            for place, task, value in _placed(stage, places, tasks, project):
+                _put(place, task, value, labels, author, created_by)
         return report
     except (FormatError, EngineError) as error:
         raise Refused(str(error)) from error
@@ -237,6 +240,29 @@ def _place(row: Sequence[Any], places: Places) -> int | None:
     key, _, text, words, *_ = row
     by_key, by_text = places
     return by_key.get(f"{key}\n{words}") or by_text.get((text, words))
+
+
+def _placed(
+    stage: Stage, places: Places, tasks: Mapping[str, TaskSpec], project: Project
+) -> Iterator[tuple[int, TaskSpec, Any]]:
+    """Yield the staged answers with the rows they are about; what is said of a document, once."""
+    by_id = {task.id: task for task in tasks.values()}
+    asks_documents = any(task.is_document for task in tasks.values())
+    documents = documents_by_sentence(project) if asks_documents else {}
+    said: dict[tuple[int, int], Any] = {}
+    for rows, answers in stage.chunks():
+        for i, task_id, written in answers:
+            place, task, value = _place(rows[i], places), by_id[task_id], orjson.loads(written)
+            if place is None:
+                continue
+            if task.is_document:
+                document, row = documents.get(place, ("", None))
+                if row is None:
+                    raise Refused(without_document(task.name, rows[i][2]))
+                if (first := said.setdefault((row, task_id), value)) != value:
+                    raise Refused(two_answers(document, task.name, first, value, rows[i][2]))
+                place = row
+            yield place, task, value
 
 
 def _put(

@@ -246,17 +246,12 @@ def move_answers(corpus: Corpus) -> None:
         for answer in answers.order_by("sentence__position"):
             document = answer.sentence.document
             if not document:
-                raise Refused(
-                    f"Task '{answer.task}' is answered once per document, but the sentence "
-                    f"'{answer.sentence}' belongs to none. Give the file's sentences documents, "
-                    "leave the layer out, or make the task one of sentences."
-                )
+                raise Refused(without_document(answer.task, answer.sentence))
             whose = (document, answer.task_id, getattr(answer, "author_id", None))
             first = known.setdefault(whose, answer)
             if first.value != answer.value:
                 raise Refused(
-                    f"Document '{document}' has two answers to '{answer.task}': {first.value} and "
-                    f"{answer.value} (on '{answer.sentence}'). It is answered once per document."
+                    two_answers(document, answer.task, first.value, answer.value, answer.sentence)
                 )
             if first is answer:
                 model._default_manager.filter(pk=answer.pk).update(sentence_id=rows[document])
@@ -264,6 +259,23 @@ def move_answers(corpus: Corpus) -> None:
                 spare.append(answer.pk)
         for start in range(0, len(spare), CHUNK):
             model._default_manager.filter(pk__in=spare[start : start + CHUNK]).delete()
+
+
+def without_document(task: Any, sentence: Any) -> str:
+    """Return why a sentence of no document cannot say what is asked of documents."""
+    return (
+        f"Task '{task}' is answered once per document, but the sentence '{str(sentence)[:60]}' "
+        "belongs to none. Give the file's sentences documents, leave the layer out, or make the "
+        "task one of sentences."
+    )
+
+
+def two_answers(document: str, task: Any, first: Any, value: Any, sentence: Any) -> str:
+    """Return why a document cannot have another answer than it has."""
+    return (
+        f"Document '{document}' has two answers to '{task}': {first} and {value} (on "
+        f"'{str(sentence)[:60]}'). It is answered once per document."
+    )
 
 
 def _join_links(corpus: Corpus) -> None:
@@ -335,6 +347,20 @@ def documents_of(sentences: Iterable[int]) -> list[int]:
     )
     columns = found.order_by("id").values_list("id", "corpus_id", "document")
     return [pk for pk, corpus, name in columns if (corpus, name) in names]
+
+
+def documents_by_sentence(project: Project) -> dict[int, tuple[str, int]]:
+    """Return by sentence the document that it belongs to: its name and its row."""
+    columns = ("corpus_id", "document", "id")
+    own = Sentence.objects.filter(project=project)
+    rows = {
+        (corpus, name): pk
+        for corpus, name, pk in own.filter(is_document=True).values_list(*columns)
+    }
+    members = own.filter(is_document=False).exclude(document="").values_list(*columns)
+    return {
+        pk: (name, rows[corpus, name]) for corpus, name, pk in members if (corpus, name) in rows
+    }
 
 
 def documents_of_first_sentences(sentences: Iterable[int]) -> dict[int, int]:

@@ -12,6 +12,7 @@ from annotation.adjudication.services import decide
 from annotation.bridge import task_specs
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.report import ImportChoices
 from annotation.erasure.services import delete_sentences
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Ask, Gold, Sentence
@@ -164,6 +165,20 @@ def test_nobody_answers_a_document_on_a_sentence_or_a_sentence_on_a_document(pro
         with pytest.raises(InvalidInput, match=message):
             put_suggestions(project=project, source="model of mine", rows=[suggested])
     assert not Gold.objects.filter(sentence__in=[sentence, document]).exists()
+
+
+def test_labels_for_documents_that_are_there_go_to_the_documents(project):
+    rows, onto = _rows(), ImportChoices(is_onto_existing=True)
+    _take(project, rows)
+    _take(project, _rows(d0="sport", d1="trade"), choices=onto)
+    found = {gold.sentence: gold.value for gold in Gold.objects.filter(task__name="topic")}
+    assert found == dict(zip(_documents(project), ["sport", "trade"], strict=True))
+    rows[0]["labels"]["topic"], rows[1]["labels"]["topic"] = "sport", "trade"
+    with pytest.raises(Refused, match="'d0' has two answers to 'topic': sport and trade"):
+        _take(project, rows, choices=onto)
+    written = b"".join(export_corpus(project=project, format="jsonl", labels="gold"))
+    first = json.loads(written.splitlines()[0])
+    assert first["labels"]["topic"] == "sport"
 
 
 def test_a_document_is_deleted_with_its_sentences(project, client, django_user_model):
