@@ -25,6 +25,7 @@ from annotation.queue.groups import Division, linked_by, parents_of
 CHUNK = 5_000  # asks written in one transaction: others write in between
 ORDERS = ("import", "random", "cover")
 AT_A_TIME = 2_000  # asks that are added at once, before the first round
+OF_DOCUMENTS_AT_A_TIME = 100  # the same where documents are asked once their sentences are answered
 LEAST_WORDS = 3  # of a sentence that is no fragment
 GIVEN_UP_AFTER = timedelta(hours=1)  # for a queue that is being written
 
@@ -90,7 +91,8 @@ def ask_everything(
     is_new = queue is None
     if queue is None:
         queue = _new_queue(project, None, project.overlap, None, now)
-    n_new = append_asks(queue, _open_rows(queue, order, seed))
+    at_a_time = OF_DOCUMENTS_AT_A_TIME if order == "cover" and _linking(queue) else None
+    n_new = append_asks(queue, islice(_open_rows(queue, order, seed), at_a_time))
     if is_new and not _make_first(queue, now):  # another import made one at the same moment
         queue.delete()
         return ask_everything(project=project, order=order, seed=seed, now=now)
@@ -188,12 +190,10 @@ def _open_rows(queue: Queue, order: str, seed: int) -> Iterator[AskRow]:
             tasks = [
                 name
                 for pk, name in names.items()
-                if (sentence, pk) not in gold
-                and of_document[pk] == (sentence in documents)
-                and (name not in ready or sentence in ready[name])
+                if (sentence, pk) not in gold and of_document[pk] == (sentence in documents)
             ]
-            if tasks:
-                yield AskRow(sentence, tasks)
+            if tasks and all(sentence in ready[name] for name in tasks if name in ready):
+                yield AskRow(sentence, tasks)  # a document is read once, for all that it is asked
 
 
 def _linking(queue: Queue) -> dict[str, list[int]]:
@@ -209,17 +209,19 @@ def _linking(queue: Queue) -> dict[str, list[int]]:
 def _covering(queue: Queue, seed: int) -> list[int]:
     """Return sentences by chance, each wording once, fragments behind the others.
 
-    Where documents are asked once all of their sentences are answered, none is left out.
+    Where documents are asked once all of their sentences are answered, whole documents come by
+    chance, and none of their sentences is left out.
     """
-    asks_all = bool(_linking(queue))
     rows = Sentence.objects.filter(project=queue.project_id, is_test=False, left_out="")
+    if linking := _linking(queue):
+        return _by_document(queue, rows, linking, seed)
     asked = set(queue.asks.values_list("sentence_id", flat=True))
     seen: set[int] = set()
     whole: list[int] = []
     fragments: list[int] = []
     for pk, text, n_tokens in rows.order_by("id").values_list("id", "text", "n_tokens").iterator():
         wording = hash(" ".join(text.split()).casefold())
-        is_new = asks_all or wording not in seen
+        is_new = wording not in seen
         seen.add(wording)
         if is_new and pk not in asked:
             is_whole = n_tokens >= LEAST_WORDS and any(map(str.isalpha, text))
@@ -228,6 +230,24 @@ def _covering(queue: Queue, seed: int) -> list[int]:
     rng.shuffle(whole)
     rng.shuffle(fragments)
     return [*whole, *fragments][:AT_A_TIME]
+
+
+def _by_document(
+    queue: Queue, rows: QuerySet[Sentence], linking: Mapping[str, list[int]], seed: int
+) -> list[int]:
+    """Return the documents that can be asked now, then others by chance, sentence by sentence."""
+    ready: list[int] = []
+    waiting = set(
+        rows.filter(is_document=True).exclude(asks__queue=queue).values_list("id", flat=True)
+    )
+    for parents in linking.values():
+        ready += [pk for pk in sorted(answered_documents(waiting, parents)) if pk not in ready]
+    groups: dict[str, list[int]] = defaultdict(list)
+    sentences = rows.filter(is_document=False).exclude(asks__queue=queue).order_by("id")
+    for pk, corpus, document in sentences.values_list("id", "corpus_id", "document").iterator():
+        groups[f"{corpus}/{document}" if document else f"{pk}"].append(pk)
+    by_chance = sorted(groups, key=lambda name: random.Random(f"{seed} {name}").random())
+    return [*ready, *(pk for name in by_chance for pk in groups[name])]
 
 
 def _unasked(queue: Queue, order: str, seed: int) -> Iterator[int]:

@@ -176,6 +176,29 @@ def test_a_document_is_asked_when_all_of_its_sentences_have_spans(project):
     assert other.pk not in pool.ids
 
 
+def test_documents_are_answered_one_after_the_other_and_read_once(monkeypatch):
+    monkeypatch.setattr("annotation.queue.asks.OF_DOCUMENTS_AT_A_TIME", 6)
+    topic = {"name": "topic", "kind": "classes", "labels": ["x"], "document": True}
+    project = create_project(spec={"name": "Papers", "tasks": [*TASKS, topic]})
+    _take(project, _rows(None, 4, spans=False))
+    assert Sentence.objects.filter(is_document=True).count() == 4
+
+    def asked():
+        rows = Ask.objects.order_by("rank").values_list("sentence__document", "tasks")
+        return [(document, *tasks) for document, tasks in rows]
+
+    first, second = dict.fromkeys(document for document, _ in asked())
+    of_two = [(document, "entities") for document in (first, second) for _ in SENTENCES]
+    assert asked() == of_two
+    entities, now = Task.objects.get(name="entities"), "2026-01-01T00:00:00Z"
+    for sentence in Sentence.objects.filter(document=second, is_document=False):
+        Gold.objects.create(sentence=sentence, task=entities, value=[], updated_at=now)
+    assert ask_everything(project=project, order="cover") == 6
+    assert asked()[6:7] == [(second, "relations", "topic")]
+    assert [tasks for _, *tasks in asked()[7:]] == [["entities"]] * 5
+    assert len({document for document, *_ in asked()[7:10]}) == 1
+
+
 def test_links_are_learned_on_the_spans_of_the_documents_sentences(project):
     _take(project, _rows())
     found = {
