@@ -66,6 +66,7 @@ class ProjectForm(forms.Form):
         help_text="The code of the language: en, de, zh, ... It cuts plain text into words; xx "
         "serves any language.",
     )
+    ud_validation = forms.BooleanField(required=False, widget=forms.HiddenInput)  # of the template
 
 
 @login_required
@@ -97,7 +98,8 @@ def _fresh_form(request: HttpRequest) -> HttpResponse:
     if chosen not in template_names():
         chosen = BLANK
     spec = {"tasks": [{}]} if chosen == BLANK else read_template(chosen)
-    form = ProjectForm(initial={"name": request.GET.get("name", ""), "language": "en"})
+    known = {"name": request.GET.get("name", ""), "language": "en"}
+    form = ProjectForm(initial={**known, "ud_validation": spec.get("ud_validation", False)})
     return _page(request, form, TaskFormSet(initial=rows_of(spec)), chosen=chosen)
 
 

@@ -173,7 +173,29 @@ def test_every_template_makes_a_project(db, name):
 
 
 def test_templates_are_those_that_are_promised():
-    assert template_names() == ["entities-relations", "ner", "slots-intent", "ud-ner"]
+    assert template_names() == ["entities-relations", "ner", "slots-intent", "treebank", "ud-ner"]
+
+
+def test_a_treebank_made_on_the_page_is_checked_by_the_rules_of_ud(client, ada):
+    client.force_login(ada)
+    page = client.get("/projects/new/?template=treebank")
+    rows = page.context["formset"]
+    sent = {name: page.context["form"][name].value() for name in page.context["form"].fields}
+    sent |= {f"form-{i}-{f}": r[f].value() or "" for i, r in enumerate(rows) for f in r.fields}
+    sent |= {"form-TOTAL_FORMS": len(rows.forms), "form-INITIAL_FORMS": "0"}
+    flags = {key: value for key, value in sent.items() if value not in (None, False)}
+    assert client.post("/projects/new/", {**flags, "name": "Trees"}).status_code == 302
+    project = Project.objects.get(name="Trees")
+    assert project.ud_validation
+    kinds = dict(project.tasks.values_list("name", "kind"))
+    assert kinds == {
+        "lemma": "lemmas",
+        "upos": "tags",
+        "xpos": "tags",
+        "feats": "features",
+        "tree": "tree",
+        "deps": "graph",
+    }
 
 
 def test_a_project_is_stored_as_described(project, ada):
