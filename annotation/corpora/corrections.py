@@ -7,6 +7,7 @@ away and asked again. Nothing is changed under somebody's hands, or while a roun
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from difflib import SequenceMatcher
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -34,6 +35,7 @@ from annotation.models import (
     SentenceVersion,
     Submission,
     Suggestion,
+    WordAnswer,
 )
 from annotation.projects.documents import FIRST_POSITION, forget_words
 from annotation.queue.asks import open_again
@@ -53,7 +55,9 @@ TABLES: tuple[tuple[Any, str, str], ...] = (
     (AnnotationVersion, "annotation__sentence", "annotation__task"),
     (Gold, "sentence", "task"),
     (GoldVersion, "gold__sentence", "gold__task"),
+    (WordAnswer, "sentence", "task"),
 )
+OF_PEOPLE = (Annotation, AnnotationVersion, WordAnswer)
 BORDERS = ("cut before ", "joined with ", "was the sentence behind")  # changes begin so
 BECAME = " became "  # between the words before and after
 
@@ -117,6 +121,10 @@ def correct_words(
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence)
     _carry(sentence, tasks, change, tokens, done)
+    now_at = ((word, recut.place(word)) for word in range(len(sentence.tokens)))
+    places = {word: place for word, place in now_at if place is not None}
+    _carry_words(sentence, tasks, places, len(tokens))
+    _move_asked_words(sentence, places)
     numbers = [_number_now(word, recut) for word in range(len(sentence.tokens))]
     sentence.extra = recut_extra(sentence.extra, numbers, len(tokens), change)
     _set_words(sentence, text, tokens, offsets)
@@ -176,12 +184,16 @@ def cut_sentence(
     Corpus.objects.filter(pk=sentence.corpus_id).update(n_sentences=F("n_sentences") + 1)
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence, other)
+    before, behind = {i: i for i in range(at)}, {i: i - at for i in range(at, m)}
+    _carry_words(sentence, tasks, behind, m - at, other)
+    _carry_words(sentence, tasks, before, at)
     _copy_halves(sentence, other, tasks, at, done)
     left = [word + 1 if word < at else None for word in range(m)]
     sentence.extra = recut_extra(sentence.extra, left, at, _half(at, 0))
     text = sentence.text[:begins].rstrip()
     _set_words(sentence, text, sentence.tokens[:at], sentence.offsets[:at])
-    _ask_for_other(sentence, other, done.to_redo)
+    _ask_for_other(sentence, other, done.to_redo, behind)
+    _move_asked_words(sentence, before)
     _finish([sentence, other], done)
     record(
         "sentence.cut",
@@ -219,6 +231,9 @@ def join_next(
     tasks = tasks_by_name(sentence.project_id)
     done = Correction(sentence)
     _join_answers(sentence, second, tasks, tokens, done)
+    _carry_words(sentence, tasks, {i: i for i in range(m)}, len(tokens))
+    behind = {i: m + i for i in range(len(second.tokens))}
+    _carry_words(second, tasks, behind, len(tokens), sentence)
     sentence.extra = join_extra(sentence.extra, second.extra, m, len(second.tokens))
     gone = second.pk
     for ask in Ask.objects.filter(sentence=second):
@@ -346,6 +361,7 @@ def _join_again(
 def _restore(sentence: Sentence, version: SentenceVersion, done: Correction, now: datetime) -> None:
     """Put the words and the answers of a version in the place of those that are there."""
     tasks = {task.id: task.name for task in tasks_by_name(sentence.project_id).values()}
+    _restore_words_said(sentence, version)
     for model in (Annotation, Gold):
         kept = [row for row in version.answers if row[0] == model.__name__ and row[1] in tasks]
         before = {(row[1], row[2] if model is Annotation else None): row for row in kept}
@@ -521,7 +537,7 @@ def _keep_version(sentence: Sentence, of: Sentence, change: str, actor: Any, now
     answers: list[list[Any]] = []
     for model, of_sentence, of_task in TABLES:
         path = of_task.replace("task", "")
-        person = f"{path}author_id" if "nnotation" in model.__name__ else "decided_by_id"
+        person = f"{path}author_id" if model in OF_PEOPLE else "decided_by_id"
         rows = model.objects.filter(**{of_sentence: sentence}).values_list(
             f"{of_task}_id", person, "value"
         )
@@ -551,6 +567,8 @@ def _carry(
     """Let all answers to a sentence follow; those that cannot are taken away."""
     by_id = {task.id: task for task in tasks.values()}
     for model, of_sentence, of_task in TABLES:
+        if model is WordAnswer:
+            continue  # they follow word by word
         is_current = model in (Annotation, Gold)
         rows = model.objects.filter(**{of_sentence: sentence})
         for row in rows.select_related(of_task.partition("__")[0]) if not is_current else rows:
@@ -596,6 +614,60 @@ def _followed(
     if task.parent is None and open_task.check(moved, tokens):
         return None
     return moved
+
+
+def _carry_words(
+    sentence: Sentence,
+    tasks: Mapping[str, TaskSpec],
+    places: Mapping[int, int],
+    n_words: int,
+    other: Sentence | None = None,
+) -> None:
+    """Let what people say of single words follow to where these are now, here or elsewhere."""
+    by_id = {task.id: task for task in tasks.values()}
+    for row in WordAnswer.objects.filter(sentence=sentence):
+        kind = KINDS[by_id[row.task_id].kind]
+        value = kind.moved_words(row.value, places, n_words)
+        if other is not None:
+            there = WordAnswer.objects.filter(sentence=other, task=row.task, author=row.author)
+            if (known := there.first()) is not None:  # of the half before, when two are joined
+                value = [a if b is None else b for a, b in zip(known.value, value, strict=True)]
+                there.update(value=value)
+                continue
+            row.pk, row.sentence = None, other
+        row.value = value
+        if any(entry is not None for entry in value):
+            row.save(force_insert=row.pk is None)
+        elif row.pk is not None:
+            row.delete()
+
+
+def _restore_words_said(sentence: Sentence, version: SentenceVersion) -> None:
+    """Put what people said of single words in the place of what is said of the corrected ones."""
+    WordAnswer.objects.filter(sentence=sentence).delete()
+    rows = [row[1:] for row in version.answers if row[0] == WordAnswer.__name__]
+    tasks = set(sentence.project.tasks.values_list("id", flat=True))
+    people = set(
+        get_user_model()
+        .objects.filter(pk__in=[person for _, person, _ in rows])
+        .values_list("id", flat=True)
+    )
+    at = version.created_at
+    WordAnswer.objects.bulk_create(
+        WordAnswer(
+            sentence=sentence,
+            task_id=task,
+            author_id=person,
+            value=value,
+            created_at=at,
+            updated_at=at,
+        )
+        for task, person, value in rows
+        if task in tasks and person in people
+    )
+    matcher = SequenceMatcher(None, sentence.tokens, version.tokens, autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    _move_asked_words(sentence, {a + i: b + i for a, b, n in blocks for i in range(n)})
 
 
 def _copy_halves(
@@ -691,17 +763,41 @@ def _ask_again(sentence: Sentence, names: set[str]) -> None:
         open_again(Ask.objects.filter(pk=ask.pk))
 
 
+def _move_asked_words(sentence: Sentence, places: Mapping[int, int]) -> None:
+    """Let asks for single words name them where they are now; what went is not asked."""
+    for ask in Ask.objects.filter(sentence=sentence):
+        if ask.words:
+            ask.tasks, ask.words = _asked_words(ask, places)
+            ask.is_open = ask.is_open and bool(ask.tasks)
+            ask.save(update_fields=["tasks", "words", "is_open"])
+
+
+def _asked_words(ask: Ask, places: Mapping[int, int]) -> tuple[list[str], dict[str, list[int]]]:
+    words = {
+        task: [places[word] for word in asked if word in places]
+        for task, asked in ask.words.items()
+    }
+    tasks = [name for name in ask.tasks if words.get(name) != []]
+    return tasks, {name: asked for name, asked in words.items() if asked}
+
+
 def _parents(project_id: int, names: Sequence[str]) -> set[str]:
     tasks = tasks_by_name(project_id)
     return {parent for name in names for parent in tasks[name].parents}
 
 
-def _ask_for_other(sentence: Sentence, other: Sentence, to_redo: set[str]) -> None:
-    """Ask of the second half what is still to be asked of the first, at the end of the queue."""
+def _ask_for_other(
+    sentence: Sentence, other: Sentence, to_redo: set[str], places: Mapping[int, int]
+) -> None:
+    """Ask of the second half what is still to be asked of the first, at the end of the queue.
+
+    ``places`` say where words of the first are in the second.
+    """
     for ask in Ask.objects.filter(sentence=sentence, queue__is_current=True, is_check=False):
         redone = [name for name in ask.tasks if name in to_redo]
         is_whole = ask.n_answers >= ask.overlap
-        tasks = redone if is_whole else ask.tasks
+        left_tasks, words = _asked_words(ask, places)
+        tasks = redone if is_whole else left_tasks
         left = ask.overlap if redone else ask.overlap - ask.n_answers
         if not tasks or left < 1 or not (ask.is_open or is_whole):
             continue
@@ -711,6 +807,7 @@ def _ask_for_other(sentence: Sentence, other: Sentence, to_redo: set[str]) -> No
             sentence=other,
             rank=last + 1,
             tasks=tasks,
+            words={} if is_whole else words,
             given=sorted({*ask.given, *(_parents(sentence.project_id, tasks) - set(tasks))}),
             overlap=left,
             is_random=ask.is_random,

@@ -270,6 +270,21 @@ class Kind(ABC):
         """Return what is wrong with single entries; None says nothing and is right."""
         raise NotImplementedError
 
+    def moved_words(self, answer: Answer, places: Mapping[int, int], n_words: int) -> Answer:
+        """Return an answer to single words where these are now; those without a place go.
+
+        ``places`` are the new places by the old ones.
+        """
+        moved: list[Any] = [None] * n_words
+        for place, entry in enumerate(answer):
+            if entry is not None and place in places:
+                moved[places[place]] = self._moved_entry(entry, places)
+        return moved
+
+    def _moved_entry(self, entry: Any, places: Mapping[int, int]) -> Any:
+        """Return what is said of a word, None where it rests on a word that went."""
+        return entry
+
     @abstractmethod
     def blank(self, n_tokens: int) -> Answer:
         """Return what a person begins with: nothing is marked; None where a label must come."""

@@ -188,6 +188,12 @@ class TreeKind(Kind):
         arcs = [*first, *moved]
         return _with_one_root(task, arcs, labels=("parataxis", *LOOSE))
 
+    def _moved_entry(self, entry: Any, places: Mapping[int, int]) -> Any:
+        head, label = entry
+        if head == 0:
+            return entry
+        return [places[head - 1] + 1, label] if head - 1 in places else None
+
     def token_labels(self, answer: Answer, n_tokens: int) -> list[str]:
         return [f"{head}:{label}" for head, label in answer]
 

@@ -29,9 +29,10 @@ from annotation.models import (
     Sentence,
     SentenceVersion,
     Suggestion,
+    WordAnswer,
 )
 from annotation.projects.services import create_project
-from annotation.queue.asks import ask_everything
+from annotation.queue.asks import AskRow, ask_everything, put_asks
 from tests.annotation.queue.conftest import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -486,6 +487,61 @@ def test_suggestions_follow_corrected_words_where_they_can(desk):
     (left,) = Suggestion.objects.all()
     assert left.value == ["PROPN", "AUX", "AUX", "VERB", "PROPN", "PUNCT"]
     assert left.confidence == 0.5
+
+
+def words_said():
+    rows = WordAnswer.objects.order_by("sentence__position", "task__name")
+    return [tuple(row) for row in rows.values_list("sentence__position", "task__name", "value")]
+
+
+def words_asked():
+    asks = Ask.objects.exclude(sentence__is_document=True).order_by("sentence__position")
+    return [(ask.sentence.position, ask.tasks, ask.words) for ask in asks if ask.words]
+
+
+def test_what_is_said_and_asked_of_single_words_follows_them(desk):
+    asked = {"upos": [1, 2], "tree": [0, 3]}
+    ann, first = desk.person("ann"), Sentence.objects.get(key="s1")
+    said = {
+        "tree": [[3, "nsubj"], None, None, [2, "obj"], None],
+        "upos": [None, "AUX", "VERB", None, None],
+    }
+    for task, value in said.items():
+        WordAnswer.objects.create(
+            sentence=first,
+            task=desk.project.tasks.get(name=task),
+            author=ann,
+            value=value,
+            created_at=timezone.now(),
+            updated_at=timezone.now(),
+        )
+    put_asks(
+        project=desk.project,
+        round=None,
+        rows=[AskRow(first.pk, ["upos", "tree"], words=asked)],
+        overlap=2,
+    )
+    before = [(0, task, said[task]) for task in sorted(said)]
+    assert words_said() == before
+    correct("s1", 1, 2, ["can", "not"])
+    assert words_said() == [
+        (0, "tree", [[4, "nsubj"], None, None, None, None, None]),  # the other head went
+        (0, "upos", [None, None, None, "VERB", None, None]),
+    ]
+    assert words_asked() == [(0, ["upos", "tree"], {"upos": [3], "tree": [0, 4]})]
+    restore("s1", first.versions.get())
+    assert words_said() == before
+    cut_sentence(sentence=Sentence.objects.get(key="s1"), at=3, actor=None, now=timezone.now())
+    assert words_said() == [
+        (0, "tree", [[3, "nsubj"], None, None]),
+        (0, "upos", [None, "AUX", "VERB"]),
+    ]
+    assert words_asked() == [
+        (0, ["upos", "tree"], {"upos": [2], "tree": [0]}),
+        (1, ["tree"], {"tree": [0]}),
+    ]
+    join_next(sentence=Sentence.objects.get(key="s1"), actor=None, now=timezone.now())
+    assert [len(value) for *_, value in words_said()] == [5, 5]
 
 
 def test_an_erased_person_is_in_no_kept_version(desk):
