@@ -59,10 +59,32 @@ def decide(
         context=gold_values(sentence),
     )
     Sentence.objects.select_for_update(no_key=True).get(pk=sentence.pk)  # one at a time
+    loose = _loosened(sentence, tasks, checked)
     return [
         put_gold(sentence, tasks[name], value, source, decided_by, now)
-        for name, value in checked.items()
+        for name, value in {**checked, **loose}.items()
     ]
+
+
+def _loosened(
+    sentence: Sentence, tasks: Mapping[str, TaskSpec], decided: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the gold that hung on spans which go, without what hung on them."""
+    gold = gold_values(sentence)
+    found = {}
+    for name, value in gold.items():
+        task = tasks[name]
+        if name not in decided and not task.is_document and {*task.parents} & {*decided}:
+            left = tied(task, value, {**gold, **decided})
+            if left != KINDS[task.kind].canonical(value):
+                found[name] = left
+    return found
+
+
+def tied(task: TaskSpec, value: Any, answers: Mapping[str, Any]) -> Any:
+    """Return what of an answer hangs on spans of other answers; all where these are missing."""
+    spans = task.spans_among(answers)
+    return value if spans is None else KINDS[task.kind].merge([value], parent_spans=spans)
 
 
 DECIDES.append(decide)  # curators' answers to looks of the queue
@@ -72,13 +94,19 @@ DECIDES.append(decide)  # curators' answers to looks of the queue
 def settle_agreed(*, project: Project, now: datetime) -> int:
     """Make gold of every answer that two or more people gave alike, and return how many.
 
-    Relations count only where the people's spans are settled too: links between spans that are
-    still in dispute would hang in the air.
+    Relations count only where the people's spans are settled too, and all that they link is there:
+    links between spans that are still in dispute would hang in the air.
     """
-    tasks = {task.pk: task for task in project.tasks.all()}
-    settled = set(
-        Gold.objects.filter(sentence__project=project).values_list("sentence_id", "task_id")
-    )
+    tasks = {task.id: task for task in tasks_by_name(project.pk).values()}
+    numbers = {task.name: number for number, task in tasks.items()}
+    rows = Gold.objects.filter(sentence__project=project)
+    settled = set(rows.values_list("sentence_id", "task_id"))
+    parents = {numbers[name] for task in tasks.values() for name in task.parents}
+    spans: dict[int, dict[str, Any]] = defaultdict(dict)
+    for sentence_id, task_id, value in rows.filter(task__in=parents).values_list(
+        "sentence_id", "task_id", "value"
+    ):
+        spans[sentence_id][tasks[task_id].name] = value
     answers: dict[tuple[int, int], list[str]] = defaultdict(list)
     values: dict[tuple[int, int], Any] = {}
     for sentence_id, task_id, value in Annotation.objects.filter(
@@ -91,19 +119,20 @@ def settle_agreed(*, project: Project, now: datetime) -> int:
         for cell, given in answers.items()
         if cell not in settled and len(given) >= 2 and len(set(given)) == 1
     ]
-    agreed.sort(key=lambda cell: tasks[cell[1]].parent_id is not None)
+    agreed.sort(key=lambda cell: tasks[cell[1]].parent is not None)
     new = []
     for sentence_id, task_id in agreed:
-        task = tasks[task_id]
-        parents = {task.parent_id, task.second_parent_id} - {None} if not task.is_document else ()
-        if any((sentence_id, parent) not in settled for parent in parents):
-            continue
-        settled.add((sentence_id, task_id))
+        task, value = tasks[task_id], values[sentence_id, task_id]
+        if task.parents and not task.is_document:
+            known, whole = spans[sentence_id], KINDS[task.kind].canonical(value)
+            if task.spans_among(known) is None or tied(task, value, known) != whole:
+                continue
+        spans[sentence_id][task.name] = value
         new.append(
             Gold(
                 sentence_id=sentence_id,
                 task_id=task_id,
-                value=values[sentence_id, task_id],
+                value=value,
                 source=Gold.Source.AGREED,
                 updated_at=now,
             )

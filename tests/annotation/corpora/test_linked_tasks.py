@@ -7,12 +7,13 @@ import pytest
 from django.utils import timezone
 
 from annotation.adjudication.final import final_answers
+from annotation.adjudication.services import decide, settle_agreed
 from annotation.bridge import as_example, task_specs
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.selectors import SentenceFilter, browse_sentences, label_tree
 from annotation.errors import InvalidInput
-from annotation.models import Annotation, Gold
+from annotation.models import Annotation, Gold, GoldVersion
 from annotation.projects.selectors import describe_project
 from annotation.projects.services import create_project, update_task
 from annotation.queue.submissions import checked_answers
@@ -154,6 +155,46 @@ def test_of_what_people_say_together_nothing_hangs_on_spans_that_lost(project, d
     assert final["drug"].value == [[1, 2, "DRUG"]]
     assert final["dose"].value == []
     assert final["gives"].value == []  # two of three say it, but not between these spans
+
+
+def test_gold_that_hung_on_spans_that_a_curator_takes_away_goes_along(project):
+    _take(project, ROW)
+    sentence, now = project.sentences.get(), timezone.now()
+    decided = {"drug": [[3, 4, "DRUG"]]}
+    decide(project=project, sentence=sentence, answers=decided, decided_by=None, now=now)
+    gold = dict(Gold.objects.values_list("task__name", "value"))
+    assert gold == {
+        **LABELS,
+        **decided,
+        "gives": [[3, 4, 4, 6, "of"]],
+        "same": [],
+        "facts": [],
+    }
+    versions = GoldVersion.objects.order_by("gold__task__name")
+    assert [v.gold.task.name for v in versions] == ["drug", "facts", "same"]
+    assert versions[1].value == LABELS["facts"]
+
+
+def test_what_people_agree_on_is_gold_where_all_that_it_hangs_on_is(project, django_user_model):
+    _take(project, {key: ROW[key] for key in ("text", "tokens")})
+    sentence, now = project.sentences.get(), timezone.now()
+    for number in range(2):
+        person = django_user_model.objects.create_user(f"p{number}")
+        for name, value in LABELS.items():
+            Annotation.objects.create(
+                sentence=sentence,
+                task=project.tasks.get(name=name),
+                author=person,
+                value=value,
+                created_at=now,
+                updated_at=now,
+            )
+    decided = {"drug": [[3, 4, "DRUG"]]}
+    decide(project=project, sentence=sentence, answers=decided, decided_by=None, now=now)
+    assert settle_agreed(project=project, now=now) == 2
+    settled = Gold.objects.filter(source=Gold.Source.AGREED).values_list("task__name", flat=True)
+    assert sorted(settled) == ["dose", "gives"]
+    assert final_answers(project)[sentence.pk]["facts"].value == []
 
 
 def test_pairs_of_labels_that_no_task_has_are_refused(project):
