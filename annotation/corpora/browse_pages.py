@@ -1,6 +1,6 @@
 """The data of a project: its corpora, and the sentences in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -323,13 +323,18 @@ def _best(answers: SentenceAnswers) -> dict[str, Any]:
 def _by_author(answers: SentenceAnswers) -> dict[str, dict[str, Any]]:
     """Return all answers by who gave them: gold, people by name, suggestions."""
     authors: dict[str, dict[str, Any]] = {"gold": answers.gold}
-    people = sorted({name for by_name in answers.annotations.values() for name in by_name})
-    for name in people:
-        given = {task: by_name[name] for task, by_name in answers.annotations.items()
-                 if name in by_name}  # fmt: skip
+    for name, given in _by_person(answers.annotations):
         authors[f"by {name}"] = given
+    for name, given in _by_person(answers.words):
+        authors[f"single words by {name}"] = given
     authors["suggestions"] = answers.suggestions
     return {who: given for who, given in authors.items() if given}
+
+
+def _by_person(said: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield people by name with what they said of each task."""
+    for name in sorted({name for by_name in said.values() for name in by_name}):
+        yield name, {task: by_name[name] for task, by_name in said.items() if name in by_name}
 
 
 def _for_drawing(

@@ -17,7 +17,17 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, StrIndex
 
 from annotation.errors import InvalidInput, NotFound, Problem, unknown_name
-from annotation.models import Annotation, Corpus, Gold, Lease, Project, Sentence, Suggestion, Task
+from annotation.models import (
+    Annotation,
+    Corpus,
+    Gold,
+    Lease,
+    Project,
+    Sentence,
+    Suggestion,
+    Task,
+    WordAnswer,
+)
 from mtl_engine.kinds import KINDS
 from mtl_engine.kinds.kind import LEVELS
 
@@ -200,6 +210,9 @@ class SentenceAnswers:
     annotations: dict[str, dict[str, Any]] = field(  # task -> person -> value
         default_factory=lambda: defaultdict(dict)
     )
+    words: dict[str, dict[str, Any]] = field(  # the same of answers to single words
+        default_factory=lambda: defaultdict(dict)
+    )
 
     @property
     def n_annotators(self) -> int:
@@ -219,11 +232,13 @@ def answers_on(sentences: Iterable[Sentence]) -> dict[int, SentenceAnswers]:
         .values_list("sentence_id", "task__name", "value")
     ):
         found[row[0]].suggestions[row[1]] = row[2]
+    columns = ("sentence_id", "task__name", "author__username", "value")
     people = Annotation.objects.filter(**on_these).order_by("author__username")
-    for sentence_id, task, author, value in people.values_list(
-        "sentence_id", "task__name", "author__username", "value"
-    ):
+    for sentence_id, task, author, value in people.values_list(*columns):
         found[sentence_id].annotations[task][author] = value
+    said = WordAnswer.objects.filter(**on_these).order_by("author__username")
+    for sentence_id, task, author, value in said.values_list(*columns):
+        found[sentence_id].words[task][author] = value
     return found
 
 
