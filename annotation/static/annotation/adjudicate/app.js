@@ -1,5 +1,7 @@
 // Adjudication: differences are chosen one by one, or an answer is edited; all of it becomes gold.
 import "../annotate/sentence/element.js";
+import { kindOf } from "../annotate/kinds/index.js";
+import { sameWords } from "../annotate/model/answers.js";
 import { CaseCard } from "./case_card.js";
 import { editingPage, GoldEditor } from "./gold_editor.js";
 import { t } from "../annotate/words.js";
@@ -9,13 +11,13 @@ const { sentence, tasks } = read("shown");
 const { cases, gold, posted, owner } = read("decisions");
 const form = document.querySelector("[data-adjudicate]");
 const count = form.querySelector("[data-count]");
-const page = editingPage({ tasks, owner, submit: () => form.requestSubmit(), change: showCount });
+const page = editingPage({ tasks, owner, submit: () => form.requestSubmit(), change: followEdited });
 const cards = new Map(); // task -> its card
 const editors = new Map(); // task -> the editor that has it, of its own card or of its relations'
 
 for (const task of cases) {
   const root = form.querySelector(`[data-case="${CSS.escape(task.task)}"]`);
-  const on = { edit: (card) => edit(card), back, change: showCount };
+  const on = { edit: (card) => edit(card), back, change: follow };
   cards.set(task.task, new CaseCard(root, task, sentence.tokens, on));
 }
 restore();
@@ -81,6 +83,27 @@ function showCards() {
   showCount();
 }
 
+/** What hangs on spans that were decided not to be there is not there either. */
+function follow(card) {
+  const spans = editors.get(card.name)?.values[card.name] ?? card.answer;
+  for (const other of spans === null ? [] : cards.values()) {
+    const isHanging = parentsOf(other.name).includes(card.name) && !editors.has(other.name);
+    if (isHanging) other.leaveOut((item) => isTied(other.name, item, card.name, spans));
+  }
+  showCount();
+}
+
+function followEdited() {
+  for (const name of editors.keys()) follow(cards.get(name));
+  showCount();
+}
+
+function isTied(name, item, parent, spans) {
+  const task = tasks.find((each) => each.name === name);
+  const stands = (end) => spans.some((span) => sameWords(span, end));
+  return kindOf(task).keepEnds([item], stands, task, parent).length > 0;
+}
+
 function whereEdited(card, editor) {
   if (editor === card.editor) return t("Edited here; saved as gold with the rest.");
   return t("Edited with {task}, below.", { task: editor.wanted.at(-1) });
@@ -106,7 +129,6 @@ function collect() {
   return answers;
 }
 
-form.addEventListener("change", showCount);
 form.addEventListener("submit", (event) => {
   const isFaulty = [...new Set(editors.values())].some((editor) => editor.showProblem());
   if (isFaulty) event.preventDefault();

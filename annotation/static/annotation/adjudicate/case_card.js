@@ -14,7 +14,7 @@ import {
 import { t } from "../annotate/words.js";
 
 export class CaseCard {
-  /** task: a case of the server; on: {edit(card), back(card), change()}. */
+  /** task: a case of the server; on: {edit(card), back(card), change(card)}. */
   constructor(root, task, tokens, on) {
     Object.assign(this, { root, task, tokens, on });
     this.box = root.querySelector("[data-decisions]");
@@ -27,6 +27,7 @@ export class CaseCard {
     root.querySelector("[data-majority]")?.addEventListener("click", () => this.takeMajority());
     root.querySelector("[data-edit]").addEventListener("click", () => on.edit(this));
     root.querySelector("[data-back]").addEventListener("click", () => on.back(this));
+    this.box.addEventListener("change", () => on.change(this));
   }
 
   get name() {
@@ -56,7 +57,7 @@ export class CaseCard {
     for (const group of groupsOf(this.task)) {
       this.#choose(group.key, choiceOf(this.task, group, person));
     }
-    this.on.change();
+    this.on.change(this);
   }
 
   /** Choose what most people say, group by group; what is tied stays open. */
@@ -65,7 +66,14 @@ export class CaseCard {
       const choice = majorityOf(this.task, group);
       if (choice !== undefined) this.#choose(group.key, choice);
     }
-    this.on.change();
+    this.on.change(this);
+  }
+
+  /** Choose "not there" for all that does not stand any more. */
+  leaveOut(stands) {
+    for (const { key, differences } of groupsOf(this.task)) {
+      if (!differences.some(({ item }) => stands(item))) this.#choose(key, "none");
+    }
   }
 
   /** Choose what makes an answer; false where no choices do. */
