@@ -11,6 +11,7 @@ the annotator to read one person's copies.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from annotation.formats.columns import (
     DEFAULT_SCHEME,
@@ -44,6 +45,7 @@ from annotation.formats.records import (
     layer_spec,
 )
 from annotation.formats.source import Source
+from mtl_engine.kinds.multiclasses import JOINT
 
 NAME = "slu"
 _USUAL_COMMENTS: Template = [INTENT]
@@ -78,6 +80,8 @@ def _sentence(
         layers["slots"] = read_spans("slots", columns[1], scheme, options.scheme, kept)
     if INTENT in comments.values:
         layers["intent"] = Layer("classes", comments.values[INTENT])
+        if JOINT in comments.values[INTENT]:
+            kept["intent"] = comments.values[INTENT]  # whoever joined intents has an order
     if comments.template != _USUAL_COMMENTS:
         kept["comments"] = comments.template
     text, offsets = _text(tokens, comments)
@@ -106,7 +110,7 @@ def render(
         sentence = record.sentence
         kept = placement.kept(record)
         template = kept.get("comments", _USUAL_COMMENTS)
-        values = {KEY: sentence.key, INTENT: placement.value(record, "intent")}
+        values = {KEY: sentence.key, INTENT: _in_their_order(placement, record)}
         if TEXT in template or sentence.text != " ".join(sentence.tokens):
             values[TEXT] = sentence.text
         sources = record.sources if options.has_sources else {}
@@ -120,6 +124,14 @@ def render(
             tags = write_spans("slots", spans, record, kept, options)
         rows = join_rows([sentence.tokens, tags], "\t", record)
         yield "\n".join([*comments, *rows, "", ""])
+
+
+def _in_their_order(placement: Placement, record: ExportRecord) -> Any:
+    """Return the intent of a sentence; several in the order of the file while they are the same."""
+    intent, before = placement.value(record, "intent"), placement.kept(record).get("intent")
+    if intent and before and sorted(intent.split(JOINT)) == sorted(before.split(JOINT)):
+        return before
+    return intent
 
 
 FORMAT = Format(

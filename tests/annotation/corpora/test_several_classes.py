@@ -80,7 +80,7 @@ def test_the_intents_of_atis_come_in_apart_and_go_out_together():
     assert sum(len(row) > 1 for row in written) == 15
     back = b"".join(export_corpus(project=project, format="slu", labels="final")).decode()
     after = [line for line in back.splitlines() if line.startswith("# intent = ")]
-    assert [sorted(line[11:].split("#")) for line in after] == [sorted(row) for row in written]
+    assert after == lines  # several intents in the order in which the file had them
 
 
 @pytest.mark.parametrize("cell", ["flight|airfare", "flight; airfare", "flight,airfare"])
