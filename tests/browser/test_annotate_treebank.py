@@ -1,7 +1,9 @@
 """Lemmas and features on the annotate page, by keyboard and by mouse."""
 
+from django.utils import timezone
 from playwright.sync_api import expect
 
+from annotation.models import Gold, Sentence
 from tests.browser.annotate_fixtures import Given, start, submitted, suggestion
 from tests.browser.looking import picture
 
@@ -185,3 +187,30 @@ def test_broken_rules_are_told_while_one_works_and_lead_to_their_words(make_queu
     expect(rules).to_have_count(1)
     answer = submitted(page, queue, lambda: hands.press("Control+Enter"))  # a warning only
     assert answer["Syntax"][0] == [2, "nsubj"]
+
+
+def test_arcs_that_tree_and_graph_have_are_drawn_once_where_they_are_read(make_queue, open_page):
+    tasks = [
+        {"name": "Syntax", "kind": "tree", "labels": ["root", "nsubj", "obl"]},
+        {"name": "Deps", "kind": "graph", "labels": ["root", "nsubj", "obl:in"]},
+    ]
+    queue = make_queue([Given(TOKENS)], tasks=tasks)
+    sentence = Sentence.objects.get()
+    values = {
+        "Syntax": [[2, "nsubj"], [0, "root"], [2, "obl"]],
+        "Deps": [
+            ["1", "2", "nsubj"],
+            ["1", "3", "nsubj"],
+            ["2", "0", "root"],
+            ["3", "2", "obl:in"],
+        ],
+    }
+    for name, value in values.items():
+        task = queue.project.tasks.get(name=name)
+        Gold.objects.create(sentence=sentence, task=task, value=value, updated_at=timezone.now())
+    owner = queue.project.memberships.get(role="owner").user
+    page = open_page(owner)
+    page.goto(f"/projects/{queue.project.pk}/sentences/{sentence.pk}/")
+    names = page.locator("tandem-sentence text.arc")
+    expect(names).to_have_count(4)
+    assert sorted(names.all_text_contents()) == ["nsubj", "nsubj", "obl:in", "root"]

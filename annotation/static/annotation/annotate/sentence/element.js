@@ -226,12 +226,12 @@ function readSource(script, { answer, against, below, tasks: names, suggested })
       (task) => suggestedItems(task, suggestions[task.name]),
       "suggested",
     );
-    return { sentence, items: tieItems(tasks, items) };
+    return { sentence, items: once(tieItems(tasks, items)) };
   }
   const values = answers[answer ?? Object.keys(answers)[0]] ?? {};
   const others = answers[against ?? below];
   if (!others) {
-    return { sentence, items: tieItems(tasks, drawAnswers(tasks, values, "own")) };
+    return { sentence, items: once(tieItems(tasks, drawAnswers(tasks, values, "own"), values)) };
   }
   const drawn = drawAgainst(tasks, values, others);
   const opposite = drawAgainst(tasks, others, values);
@@ -241,6 +241,21 @@ function readSource(script, { answer, against, below, tasks: names, suggested })
     items: { ...items, arcsBelow: below ? renamed(opposite.arcs) : [] },
     differing: differingWords(drawn, opposite),
   };
+}
+
+/** The same things; what two tasks say of an arc is drawn once, by the name that says more. */
+function once(items) {
+  const arcs = new Map(); // by their ends
+  for (const arc of items.arcs) {
+    const ends = `${arc.dep} ${arc.head}`;
+    const others = (arcs.get(ends) ?? []).filter((other) => !isSaidBy(other, arc));
+    arcs.set(ends, others.some((other) => isSaidBy(arc, other)) ? others : [...others, arc]);
+  }
+  return { ...items, arcs: [...arcs.values()].flat() };
+}
+
+function isSaidBy(arc, other) {
+  return arc.task !== other.task && other.label.startsWith(arc.label);
 }
 
 /** Arcs under the words need ids of their own. */
