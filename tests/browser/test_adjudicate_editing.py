@@ -232,6 +232,34 @@ def test_sets_texts_features_arcs_and_attributes_are_edited_by_hand(case):
     }
 
 
+def test_what_hangs_on_a_span_that_is_not_there_is_left_out_with_it(case):
+    facts = {
+        "name": "Facts",
+        "kind": "attributes",
+        "parent": "Entities",
+        "labels": ["negated", "sure.yes"],
+    }
+    page = case(
+        {
+            "Entities": SPANS,
+            "Links": [[0, 1, 2, 3, "works for"]],
+            "Facts": [[0, 1, "sure.yes"], [2, 3, "negated"]],
+        },
+        {"Entities": SPANS[:1], "Links": [], "Facts": []},
+        tasks=[TASKS[0], LINKS, facts],
+    )
+
+    def left_out(task):
+        rows = page.locator(f'[data-case="{task}"] .decision')
+        return [row.get_by_role("radio", name="not there").is_checked() for row in rows.all()]
+
+    page.locator('[data-case="Entities"]').get_by_role("radio", name="not there").check()
+    assert left_out("Links") == [True]
+    assert left_out("Facts") == [False, True]  # one is on a span that both have
+    page.locator('[data-case="Facts"]').get_by_role("radio", name="keep it").first.check()
+    assert _save(page) == {"Entities": SPANS[:1], "Links": [], "Facts": [[0, 1, "sure.yes"]]}
+
+
 def test_an_unfinished_answer_is_not_saved_and_says_what_is_missing(case):
     page = case({"Syntax": ANN["Syntax"]}, {"Syntax": BEN["Syntax"]})
     hands = Editor(page, "Syntax").open()
