@@ -72,7 +72,7 @@ class ProposalRow(Message):
 
     words = s.CharField()
     gain = s.FloatField(help_text="Mean score of all tasks, over the course.")
-    interval = RowField(allow_null=True, help_text="95 %.")
+    interval = RowField(allow_null=True, help_text="95 %, of all ways tried together.")
     n_seeds = s.IntegerField()
     is_shown = s.BooleanField(help_text="The interval is above zero.")
 

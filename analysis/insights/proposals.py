@@ -3,8 +3,9 @@
 A worker for research hides the answers again and asks for them as another setting would have: by
 chance, by another strategy, for whole sentences, with a model per task, with other weights. Every
 replay of a seed begins with the same sentences and spends the same minutes. A change is proposed
-only where the interval of what it gains on all tasks together excludes zero; it becomes a default
-when an owner says so, or by itself where the owner has allowed that.
+only where the interval of what it gains on all tasks together excludes zero, with allowance for how
+many ways were tried; it becomes a default when an owner says so, or by itself where the owner has
+allowed that.
 """
 
 import math
@@ -103,8 +104,13 @@ def compute(project: Project, settings: ProposalSettings, progress: Progress) ->
                 break
             scores[number].append(_replayed(corpus, times, {**own, **way.changes}, seed))
             longest, n_done = max(longest, time.monotonic() - begun), n_done + 1
+    n_tried = sum(bool(scores[number]) for number in range(1, len(ways)))
     rows = [
-        {"words": way.words, "changes": dict(way.changes), **compared(scores[0], scores[number])}
+        {
+            "words": way.words,
+            "changes": dict(way.changes),
+            **compared(scores[0], scores[number], n_tried=n_tried),
+        }
         for number, way in enumerate(ways)
         if number and scores[number]
     ]
@@ -159,8 +165,12 @@ def _step_minutes(corpus: Any, times: Any, start: int) -> float:
     return max(0.5, each * left * 2 / 3 / max(1, N_STEPS - 1) / 60)
 
 
-def compared(own: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
-    """Return what one way gains on another over the same seeds, with its 95 % interval (t)."""
+def compared(own: Sequence[float], other: Sequence[float], *, n_tried: int = 1) -> dict[str, Any]:
+    """Return what one way gains on another over the same seeds, with its interval (Student's t).
+
+    All intervals of the ways that were tried hold together with 95 % (Bonferroni): the best of
+    many is no proof otherwise.
+    """
     from scipy import stats  # the worker loads it, pages do not
 
     gaps = [b - a for a, b in zip(own, other, strict=False)]
@@ -168,7 +178,8 @@ def compared(own: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
     gain = float(np.mean(gaps)) if gaps else 0.0
     if n < 3:
         return {"gain": gain, "interval": None, "n_seeds": n, "is_shown": False}
-    half = float(stats.t.ppf(0.975, n - 1)) * float(np.std(gaps, ddof=1)) / math.sqrt(n)
+    quantile = float(stats.t.ppf(1 - 0.025 / n_tried, n - 1))
+    half = quantile * float(np.std(gaps, ddof=1)) / math.sqrt(n)
     return {
         "gain": gain,
         "interval": [gain - half, gain + half],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from scipy import stats
 
 from analysis.insights.ledger import catching_up, compute, ledger_words
 from analysis.insights.proposals import (
@@ -94,12 +95,19 @@ def test_a_gain_is_proposed_only_where_the_interval_excludes_zero():
 
 
 def test_t_intervals_are_those_of_scipy():
-    from scipy import stats
-
     gaps = [0.01, 0.03, 0.02, 0.05, 0.01]
     found = compared([0.0] * 5, gaps)
     low, high = stats.t.interval(0.95, 4, np.mean(gaps), stats.sem(gaps))
     assert found["interval"] == pytest.approx([low, high], rel=1e-3)
+
+
+def test_the_best_of_many_ways_needs_more_to_be_shown():
+    gaps = [0.01, 0.03, 0.02, 0.05, 0.01]
+    assert compared([0.0] * 5, gaps)["is_shown"]
+    found = compared([0.0] * 5, gaps, n_tried=10)
+    low, high = stats.t.interval(0.995, 4, np.mean(gaps), stats.sem(gaps))
+    assert found["interval"] == pytest.approx([low, high], rel=1e-3)
+    assert not found["is_shown"]
 
 
 def test_only_other_ways_are_tried_and_task_groups_only_with_several_tasks(project):
