@@ -21,6 +21,7 @@ from annotation.bridge import as_example, task_specs, tasks_by_name
 from annotation.errors import Conflict, NotFound, Refused
 from annotation.jobs.insights import (
     InsightKind,
+    compute_insight,
     known_insight,
     newest_answers,
     register_insight,
@@ -31,7 +32,7 @@ from annotation.models import Annotation, Ask, Gold, Job, Project, Queue, Role, 
 from annotation.queue.asks import AskRow, append_asks
 from annotation.queue.selectors import cost_model
 from annotation.rounds.data import labelled_sentences
-from annotation.rounds.market import decided_looks, register_looks
+from annotation.rounds.market import Looks, decided_looks, register_looks
 from annotation.rounds.settings import default_settings
 from config.home import home
 from mtl_engine.kinds import KINDS, TaskSpec
@@ -172,6 +173,18 @@ def _seconds(
     column = [names.index(s.judgement.task) for s in suspects]
     found: list[float] = (costs.read + costs.label[np.arange(len(suspects)), column]).tolist()
     return found
+
+
+def bring_up_to_date(project: Project, progress: Progress) -> None:
+    """Compute the suspects again where answers have come since and there are enough of them."""
+    known = known_insight(project, "suspects")
+    try:
+        _check(project)
+    except Refused:
+        return
+    if not known.is_current:
+        settings = SuspectSettings.from_dict(known.stored.settings if known.stored else {})
+        compute_insight(project=project, kind=SUSPECTS, settings=settings, progress=progress)
 
 
 def repair_candidates(project: Project) -> list[dict[str, Any]]:
@@ -361,7 +374,13 @@ def is_old(project: Project) -> bool:
     return known.stored is not None and not known.is_current
 
 
-register_looks("repair", "analysis.insights.suspects.repair_candidates")
+register_looks(
+    "repair",
+    Looks(
+        rows="analysis.insights.suspects.repair_candidates",
+        prepare="analysis.insights.suspects.bring_up_to_date",
+    ),
+)
 SUSPECTS = register_insight(
     InsightKind(
         name="suspects",

@@ -166,6 +166,20 @@ def run_insight(job: Job, progress: Progress) -> None:
         finish_job(job=job, result={}, now=now)
 
 
+def compute_insight(
+    *,
+    project: Project,
+    kind: InsightKind,
+    settings: Settings,
+    progress: Progress = lambda stage, done, total: None,
+) -> None:
+    """Compute an insight without a job of its own, and store it in place of the one before."""
+    values = settings.to_dict()
+    inputs = inputs_hash(kind, project, values)
+    result = import_string(kind.compute)(project, settings, progress)
+    keep_insight(project=project, kind=kind, settings=values, inputs=inputs, result=result)
+
+
 def keep_insight(
     *, project: Project, kind: InsightKind, settings: dict[str, Any], inputs: str, result: Any
 ) -> Insight:

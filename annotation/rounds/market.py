@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from annotation.adjudication.final import SINGLE, final_answers
 from annotation.adjudication.selectors import disputes
 from annotation.jobs.insights import stored_result
+from annotation.jobs.services import Progress
 from annotation.models import (
     Annotation,
     Ask,
@@ -43,7 +44,17 @@ LEAST_DOUBT = 0.08  # of an answer, from which a second opinion is offered
 USUAL_DOUBT = 0.1  # of a person whose agreement is not known
 WRONG_OF_DISPUTED = 0.5  # items that a vote of two gets wrong
 CHECK_TIME = 0.7  # of the time without a suggestion, unless it was measured
-LOOKS: dict[str, str] = {}  # purpose -> path of ``function(project)`` that gives rows
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Looks of one purpose that an app above this one offers, by the paths of its functions."""
+
+    rows: str  # of a project: sentence, task, probability, seconds, why and facts
+    prepare: str  # of a project and its progress: brings up to date what the rows come from
+
+
+LOOKS: dict[str, Looks] = {}  # by purpose
 
 
 @dataclass(frozen=True)
@@ -56,9 +67,15 @@ class Trade:
     split: tuple[Mapping[str, Any], ...]
 
 
-def register_looks(purpose: str, path: str) -> None:
-    """Let an app offer looks: rows of sentence, task, probability, seconds, why and facts."""
-    LOOKS[purpose] = path
+def register_looks(purpose: str, looks: Looks) -> None:
+    """Let an app offer looks."""
+    LOOKS[purpose] = looks
+
+
+def prepare_looks(project: Project, progress: Progress) -> None:
+    """Bring up to date what other apps offer; models may be trained for it."""
+    for looks in LOOKS.values():
+        import_string(looks.prepare)(project, progress)
 
 
 def trade(
@@ -128,8 +145,8 @@ def look_candidates(project: Project, gains: "Mapping[str, TaskGain]") -> "list[
     candidates: list[Candidate] = []
     if curators:
         looks = _adjudications(project, gains, model)
-        for purpose, path in LOOKS.items():
-            looks += _registered(purpose, import_string(path)(project), gains)
+        for purpose, offered in LOOKS.items():
+            looks += _registered(purpose, import_string(offered.rows)(project), gains)
         pace = float(np.mean([model.speed.get(name, 1.0) for name in curators]))
         candidates += [replace(look, seconds=pace * look.seconds) for look in looks]
     if len(people) > 1:

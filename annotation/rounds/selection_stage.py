@@ -17,7 +17,7 @@ from annotation.rounds.data import (
     tokens_of,
     unanswered_test_sentences,
 )
-from annotation.rounds.market import trade
+from annotation.rounds.market import prepare_looks, trade
 from annotation.rounds.settings import RoundSettings, stored_settings
 from annotation.rounds.training_stage import load_models
 from annotation.rounds.workspace import (
@@ -103,6 +103,7 @@ def select_stage(round: Round, workspace: Workspace, progress: Progress) -> Sele
     market: Sequence[Mapping[str, Any]] = ()
     checks: frozenset[int] = frozenset()
     if settings.buys_looks and not is_seed:
+        prepare_looks(round.project, lambda stage, *done: progress("selecting", *done))
         needs = round.stages["scoring"].get("needs", {})
         traded = trade(round.project, scored, choice, needs)
         choice, looks, market = traded.choice, traded.looks, traded.split

@@ -6,9 +6,15 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.errors import AnalysisError
 from analysis.insights import ledger, proposals
 from annotation.errors import Refused
-from annotation.jobs.insights import inputs_hash, keep_insight, stored_result
+from annotation.jobs.insights import (
+    InsightKind,
+    NoSettings,
+    compute_insight,
+    stored_result,
+)
 from annotation.projects.selectors import find_project
 from mtl_engine.errors import EngineError
+from mtl_engine.settings import Settings
 
 
 class Command(BaseCommand):
@@ -25,21 +31,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             project = find_project(options["project"])
-            plans: list[tuple[Any, Any, Any]] = [
-                (ledger.LEDGER, ledger.LEDGER.settings(), ledger.compute)
-            ]
+            plans: list[tuple[InsightKind, Settings]] = [(ledger.LEDGER, NoSettings())]
             if options["replay"]:
                 proposals.PROPOSALS.check(project)
                 wanted = {"minutes": options["replay"], "n_seeds": options["seeds"]}
                 settings = proposals.ProposalSettings.from_dict(wanted)
-                plans.append((proposals.PROPOSALS, settings, proposals.compute))
-            for kind, settings, compute in plans:
-                values = settings.to_dict()
-                inputs = inputs_hash(kind, project, values)
-                result = compute(project, settings, lambda stage, done, total: None)
-                keep_insight(
-                    project=project, kind=kind, settings=values, inputs=inputs, result=result
-                )
+                plans.append((proposals.PROPOSALS, settings))
+            for kind, settings in plans:
+                compute_insight(project=project, kind=kind, settings=settings)
             if options["apply"]:
                 proposals.apply_proposal(project=project, actor=None)
         except (AnalysisError, EngineError, Refused) as error:

@@ -11,11 +11,9 @@ from analysis.insights.quote.facts import facts_of
 from analysis.insights.quote.kept import judged_quotes, keep_quote, make_plan
 from analysis.insights.quote.words import as_text, change_words, duration, span
 from annotation.errors import Refused
-from annotation.jobs.insights import InsightKind, inputs_hash, keep_insight
-from annotation.models import Project
+from annotation.jobs.insights import NoSettings, compute_insight
 from annotation.projects.selectors import find_project
 from mtl_engine.errors import EngineError
-from mtl_engine.settings import Settings
 
 
 class Command(BaseCommand):
@@ -42,8 +40,8 @@ class Command(BaseCommand):
                 minutes = {"minutes": options["train_what_ifs"]}
                 settings = what_ifs.WhatIfSettings.from_dict(minutes)
                 what_ifs.WHAT_IFS.check(project)
-                _store(project, what_ifs.WHAT_IFS, settings, what_ifs.compute)
-            _store(project, quote.QUOTE, quote.QUOTE.settings(), quote.compute)
+                compute_insight(project=project, kind=what_ifs.WHAT_IFS, settings=settings)
+            compute_insight(project=project, kind=quote.QUOTE, settings=NoSettings())
             wish = Wish(
                 dict(_target(text) for text in options["target"]),
                 options["deadline"],
@@ -69,13 +67,6 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"round {row['round']}: {row['name']} {span(row)}{needed}: {row['verdict']}"
             )
-
-
-def _store(project: Project, kind: InsightKind, settings: Settings, compute: Any) -> None:
-    values = settings.to_dict()
-    inputs = inputs_hash(kind, project, values)
-    result = compute(project, settings, lambda stage, done, total: None)
-    keep_insight(project=project, kind=kind, settings=values, inputs=inputs, result=result)
 
 
 def _target(text: str) -> tuple[str, float | None]:

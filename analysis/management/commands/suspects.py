@@ -8,14 +8,13 @@ from analysis.insights.models import Repair
 from analysis.insights.suspects import (
     SUSPECTS,
     SuspectSettings,
-    compute,
     decide_suspect,
     open_suspects,
     repair_counts,
 )
 from annotation.accounts.access import get_project
 from annotation.errors import Refused
-from annotation.jobs.insights import inputs_hash, keep_insight
+from annotation.jobs.insights import compute_insight
 from annotation.models import Project, Role
 from annotation.projects.selectors import find_project, find_user
 from mtl_engine.errors import EngineError
@@ -52,15 +51,7 @@ class Command(BaseCommand):
             if not options["stored"] and not is_decided:
                 SUSPECTS.check(project)
                 settings = SuspectSettings.from_dict({"n_folds": options["parts"]})
-                inputs = inputs_hash(SUSPECTS, project, settings.to_dict())
-                result = compute(project, settings, lambda stage, done, total: None)
-                keep_insight(
-                    project=project,
-                    kind=SUSPECTS,
-                    settings=settings.to_dict(),
-                    inputs=inputs,
-                    result=result,
-                )
+                compute_insight(project=project, kind=SUSPECTS, settings=settings)
             rows = open_suspects(project)
         except (EngineError, Refused) as error:
             raise CommandError(str(error)) from error

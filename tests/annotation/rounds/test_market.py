@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
 from annotation.errors import InvalidInput
-from annotation.jobs.insights import INSIGHTS, keep_insight
+from annotation.jobs.insights import INSIGHTS, inputs_hash, keep_insight, known_insight
 from annotation.models import Annotation, Ask, Gold, Membership, Queue, Role
 from annotation.queue.asks import AskRow, put_asks
 from annotation.queue.selectors import cost_model, count_queue
@@ -170,11 +170,12 @@ def _suspect(project, sentence, value, probability=0.95):
         "people": [],
         "why": ["with City it is usually x"],
     }
+    kind = INSIGHTS["suspects"]
     keep_insight(
         project=project,
-        kind=INSIGHTS["suspects"],
+        kind=kind,
         settings={},
-        inputs="",
+        inputs=inputs_hash(kind, project, {}),
         result={"rows": [row], "n_judged": 1, "n_sentences": 1, "expected": 0.8},
     )
 
@@ -228,6 +229,20 @@ def test_a_round_buys_a_repair_with_its_minutes_and_says_how_they_are_split(
     desk.submit(people[0], lease, {"Intent": other})
     assert repair_counts(project)["repaired"] == 1
     assert replay_round(first).is_same
+
+
+def test_a_round_that_buys_looks_proofreads_the_newest_answers_first(project, work):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=20, labelled=False, first=60)
+    changes = {**TINY, "unit": "minutes", "amount": 3}
+    launch_round(project=project, changes=changes, created_by=None)
+    work()
+    assert known_insight(project, "suspects").stored is None  # models of parts take time
+    launch_round(project=project, changes={**changes, "buys_looks": True}, created_by=None)
+    work()
+    known = known_insight(project, "suspects")
+    assert known.is_current
+    assert known.stored.result["n_sentences"] == 60
 
 
 def test_the_market_needs_minutes(project):
