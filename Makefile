@@ -78,7 +78,7 @@ attack: .venv/installed-dev
 	$(BIN)/python -m benchmarks.attack
 
 chaos: .venv/installed-dev
-	$(BIN)/python -m benchmarks.chaos --kills 100 --sentences 3000 --beside
+	$(BIN)/python -m benchmarks.chaos --kills 100 --sentences 800 --minutes 18 --beside
 
 browser: .venv/installed-dev
 	@sh tests/browser/get_browser.sh $(BIN)/playwright

@@ -81,7 +81,7 @@ class Beside:
 
     def _own(self, project: int, token: str) -> None:
         rng = random.Random(self.seed)
-        client = Client(f"http://127.0.0.1:{self.server.port}", token, timeout=20, patience=120)
+        client = Client(f"http://127.0.0.1:{self.server.port}", token, timeout=60, patience=300)
         acts = [self._import, self._import_by_worker, self._decide, self._label, self._remove]
         if not self.lane:
             acts.append(self._round)

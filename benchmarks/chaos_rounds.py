@@ -35,7 +35,7 @@ SETTINGS: Any = {
 STAGES = {"training": 1.0, "scoring": 0.3, "selecting": 0.3}  # seconds in which a kill may fall
 RUNNING = ("queued", *STAGES)
 MOST_DEATHS = 5  # of workers: then a round fails (annotation/jobs/services.py)
-PATIENCE = 300.0  # seconds until a round that nobody kills must have ended
+PATIENCE = 900.0  # seconds until a round that nobody kills must have ended
 LATEST = """SELECT number, state FROM annotation_round WHERE project_id = {}
             ORDER BY number DESC LIMIT 1"""
 HOLDER = """SELECT worker FROM annotation_job WHERE project_id = {} AND kind = 'round'
