@@ -4,6 +4,7 @@ import logging
 
 import pytest
 from django.test import RequestFactory
+from django.utils import timezone
 
 from annotation.accounts.services import create_token
 from annotation.web import security
@@ -31,6 +32,18 @@ def test_bodies_are_bounded_before_they_are_read(client, project, ada, settings)
     assert send(client, door, (settings.MAX_UPLOAD_MB + 1) * 1024 * 1024).status_code == 413
     assert send(client, door, "9" * 400).status_code == 413
     assert send(client, door, 9 * 1024 * 1024).status_code != 413
+
+
+@pytest.mark.django_db
+def test_a_token_that_nobody_has_made_opens_no_door_for_large_bodies(client, project, ada):
+    made_up = {"HTTP_AUTHORIZATION": "Token made-up"}
+    for path in (f"/projects/{project.pk}/import/", f"/api/projects/{project.pk}/corpora/"):
+        assert send(client, path, 100 * 1024, **made_up).status_code == 413
+    secret = create_token(user=ada, name="n", scope="manage", now=timezone.now()).secret
+    real = {"HTTP_AUTHORIZATION": f"Token {secret}"}
+    api, page = f"/api/projects/{project.pk}/corpora/", f"/projects/{project.pk}/import/"
+    assert send(client, api, 100 * 1024, **real).status_code != 413
+    assert send(client, page, 100 * 1024, **real).status_code == 413  # no page reads it
 
 
 MANY = 30_000
@@ -95,6 +108,21 @@ def test_nobody_asks_more_often_by_making_tokens_up(settings):
 
 
 @pytest.mark.parametrize(
+    "header", ["203.0.113.9", "nobody at 203.0.113.9", "from 203.0.113.9", "session theirs"]
+)
+def test_nobody_uses_up_what_another_may_ask_by_naming_them(settings, header):
+    settings.RATE_LIMIT = 2
+    limits = RateLimits(lambda request: "answered")
+    ask = RequestFactory()
+    for _ in range(60):
+        limits(ask.get("/", HTTP_AUTHORIZATION=header, REMOTE_ADDR="198.51.100.1"))
+    victim = ask.get("/", REMOTE_ADDR="203.0.113.9")
+    assert limits(victim) == "answered"
+    theirs = ask.get("/", REMOTE_ADDR="203.0.113.9", HTTP_COOKIE="sessionid=theirs")
+    assert limits(theirs) == "answered"
+
+
+@pytest.mark.parametrize(
     ("remote", "forwarded", "found"),
     [
         ("203.0.113.9", "1.2.3.4", "203.0.113.9"),  # a stranger's word counts for nothing
@@ -128,8 +156,6 @@ def test_links_never_reach_the_log(client, ada, caplog):
 
 @pytest.mark.django_db
 def test_tokens_may_send_files(client, project, ada):
-    from django.utils import timezone
-
     secret = create_token(user=ada, name="n", scope="manage", now=timezone.now()).secret
     path = f"/api/projects/{project.pk}/corpora/"
     sent = send(client, path, 9 * 1024 * 1024, HTTP_AUTHORIZATION=f"Token {secret}")
