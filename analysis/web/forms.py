@@ -1,13 +1,15 @@
 """The form of a study that is started in the browser: made from the settings of its kind."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 
 from analysis.studies.replay.study import NOT_OF_REPLAY, STUDY
+from annotation.rounds.settings import known_encoders
 from annotation.web.settings_fields import form_field, from_form_value, to_form_value
-from mtl_engine.settings import SettingField, settings_fields
+from mtl_engine.settings import Choice, SettingField, settings_fields
 
 NOT_ASKED = ("weights",)  # forms of settings that a line of text cannot hold
 MOST_SEEDS = 20
@@ -17,10 +19,18 @@ class SettingsForm(forms.Form):
     """Every setting of a kind that does not vary, with the study's own values to begin with."""
 
     def __init__(
-        self, data: Any = None, *, kind: Any, values: Mapping[str, Any], fixed: Collection[str]
+        self,
+        data: Any = None,
+        *,
+        kind: Any,
+        values: Mapping[str, Any],
+        fixed: Collection[str],
+        choices: Mapping[str, Sequence[Choice]] | None = None,
     ) -> None:
         self.about: dict[str, SettingField] = {
-            about.name: about
+            about.name: replace(
+                about, choices=tuple((choices or {}).get(about.name, about.choices))
+            )
             for about in settings_fields(kind.settings)
             if about.name not in fixed and about.form not in NOT_ASKED
         }
@@ -58,7 +68,10 @@ class ShippedStudyForm(SettingsForm):
 
 
 class ReplayForm(SettingsForm):
-    """Which strategies to try on a project's own answers."""
+    """Which strategies to try on a project's own answers; encoders are those that rounds may use.
+
+    Owners of projects start replays: they read no other directory and fetch nothing from a hub.
+    """
 
     strategies = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
@@ -68,7 +81,8 @@ class ReplayForm(SettingsForm):
 
     def __init__(self, data: Any = None) -> None:
         fixed = {*NOT_OF_REPLAY, "project", "strategy"}
-        super().__init__(data, kind=STUDY, values=STUDY.defaults, fixed=fixed)
+        own = {"encoder": known_encoders()}
+        super().__init__(data, kind=STUDY, values=STUDY.defaults, fixed=fixed, choices=own)
         about = next(a for a in settings_fields(STUDY.settings) if a.name == "strategy")
         choices = [(choice.value, choice.title or choice.value) for choice in about.choices]
         self.fields["strategies"].choices = choices  # type: ignore[attr-defined]

@@ -175,3 +175,18 @@ def test_replays_of_a_deleted_project_are_gone_with_their_runs(project, olga):
     assert [store.find_study(name, "") for name in names] == [None, None]
     assert list(Study.objects.values_list("name", flat=True)) == ["another"]
     assert {path.name for path in (store.directory / "runs").iterdir()} == kept
+
+
+@pytest.mark.parametrize("encoder", ["/etc", "team/anything", "../models"])
+def test_owners_replay_with_the_encoders_of_rounds_alone(project, client, encoder):
+    owner = get_user_model().objects.create_user("otto")
+    Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+    client.force_login(owner)
+    address = reverse("new-study", args=[project.pk, "replay"])
+    body = {"strategies": ["RANDOM"], "seeds": "1", "set_encoder": encoder}
+    answer = client.post(address, body)
+    assert answer.status_code == 400
+    assert not Job.objects.filter(kind="study").exists()
+    assert client.post(address, {**body, "set_encoder": "tiny"}).status_code == 302
+    job = Job.objects.get(kind="study")
+    assert job.arguments["content"]["settings"]["encoder"] == "tiny"
