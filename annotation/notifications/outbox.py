@@ -15,13 +15,15 @@ from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
+from annotation.accounts.log import record
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
-from annotation.models import Delivery, MailChoice, Membership, Project
+from annotation.models import Delivery, LogEntry, MailChoice, Membership, Project
 from mtl_engine.errors import UnknownName
 
 CONFIRMS = "mail-address"  # salt of the links in mails
 CONFIRM_SECONDS = 3 * 24 * 3600
-MOST_INVITATIONS = 100  # mails per project and day
+MOST_INVITATIONS = 100  # mails per project and day, and per person and day
+MAILED, ASKED = "invitation.mailed", "account.address_asked"  # in the log of the server
 MOST_CONFIRMATIONS = 5  # mails per person and day
 
 
@@ -166,13 +168,16 @@ def mail_invitation(
     link: str,
     now: datetime,
 ) -> Delivery:
-    """Send the link of an invitation to an address, in the language of whoever invites."""
+    """Send the link of an invitation to an address, in the language of whoever invites.
+
+    Anybody may make projects: what a person has sent counts on when its project is deleted.
+    """
     _require_mail()
     address = require_address(address)
-    sent = Delivery.objects.filter(
-        project=project, event=INVITED.name, created_at__gt=now - timedelta(days=1)
-    )
-    if sent.count() >= MOST_INVITATIONS:
+    since = now - timedelta(days=1)
+    sent = Delivery.objects.filter(project=project, event=INVITED.name, created_at__gt=since)
+    by_person = LogEntry.objects.filter(action=MAILED, actor=invited_by, created_at__gt=since)
+    if max(sent.count(), by_person.count()) >= MOST_INVITATIONS:
         raise Conflict(f"{MOST_INVITATIONS} invitations were mailed today. Pass the link on.")
     facts = {
         "person": invited_by.get_username(),
@@ -190,6 +195,7 @@ def mail_invitation(
         payload=_mail(INVITED, language, project, facts, has_foot=False),
     )
     made.save()
+    record(MAILED, project=None, actor=invited_by, name=project.name)
     return made
 
 
@@ -276,8 +282,8 @@ def _ask_address(choice: MailChoice, now: datetime) -> None:
     ).first() or (Project.objects.first() if choice.user.is_superuser else None)
     if project is None:
         raise Conflict("Join a project first: mails are about projects.")
-    sent = Delivery.objects.filter(
-        user=choice.user, event=CONFIRM_ADDRESS.name, created_at__gt=now - timedelta(days=1)
+    sent = LogEntry.objects.filter(  # which stays when a project goes with its mails
+        actor=choice.user, action=ASKED, created_at__gt=now - timedelta(days=1)
     )
     if sent.count() >= MOST_CONFIRMATIONS:
         raise Conflict(f"{MOST_CONFIRMATIONS} mails were sent to confirm addresses today.")
@@ -291,6 +297,7 @@ def _ask_address(choice: MailChoice, now: datetime) -> None:
     _delivery(
         project, CONFIRM_ADDRESS, now, user=choice.user, address=choice.address, payload=words
     ).save()
+    record(ASKED, project=None, actor=choice.user)
 
 
 def _mail(

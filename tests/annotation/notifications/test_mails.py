@@ -24,6 +24,7 @@ from annotation.notifications.outbox import (
     notify,
 )
 from annotation.notifications.transport import MOST_TRIES, WAITS, deliver
+from annotation.projects.services import create_project, delete_project
 from annotation.web.languages import LOCALE, read_po
 from config.environment import mail as read_mail
 
@@ -249,3 +250,31 @@ def test_what_cannot_work_is_refused_at_the_start(monkeypatch, url, sender, word
     monkeypatch.setenv("TANDEM_ADDRESS", "https://tandem.example.org")
     with pytest.raises(Exception, match=words):
         read_mail()
+
+
+def test_nobody_sends_more_mails_by_making_and_deleting_projects(team, ada, bob, mail_on, settings):
+    def invite(project, by):
+        mail_invitation(
+            project=project, address="zoe@example.org", invited_by=by, role="annotator",
+            until=NOW(), link="https://tandem.example.org/x", now=NOW(),
+        )  # fmt: skip
+
+    topic = {"name": "topic", "kind": "classes", "labels": ["a", "b"]}
+    spec = {"name": "Mine", "tasks": [topic]}
+    for _ in range(4):
+        own = create_project(spec=spec, owner=ada)
+        for _ in range(25):
+            invite(own, ada)
+        delete_project(project=own, actor=ada)
+    own = create_project(spec=spec, owner=ada)
+    with pytest.raises(Conflict, match="100 invitations"):
+        invite(own, ada)
+    invite(team, bob)
+    for number in range(5):
+        choose_mail(
+            user=ada, address=f"victim{number}@example.org", events=[], language="en", now=NOW()
+        )
+    delete_project(project=own, actor=ada)
+    Delivery.objects.all().delete()
+    with pytest.raises(Conflict, match="5 mails"):
+        choose_mail(user=ada, address="victim@example.org", events=[], language="en", now=NOW())
