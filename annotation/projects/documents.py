@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import chain, pairwise
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -21,6 +22,9 @@ from mtl_engine.kinds.kind import Recut
 
 FIRST_POSITION = 1_000_000_000  # of documents: behind every sentence, and next to none
 CHUNK = 1_000
+MOST_COMPARED = 100_000  # pairs of words, where a sentence was changed in several places
+Line = tuple[str, ...]
+Change = tuple[int, int, int, int]  # words [start, end) became [first, last)
 MOST_FAULTS = 20  # that a refusal lists
 
 
@@ -174,26 +178,29 @@ def forget_words(
         left = _gather(corpus, wanted[corpus.pk])
         for row in _rows(corpus).filter(document__in=wanted[corpus.pk]):
             if row.document in left:
-                _follow(row, left[row.document].tokens)
-                Sentence.objects.filter(pk=row.pk).update(**left[row.document].values())
+                words = left[row.document].values()
+                _follow(row, words)
+                Sentence.objects.filter(pk=row.pk).update(**words)
                 changed.append(row.pk)
             else:
                 empty.append(row.pk)
     return changed, empty
 
 
-def _follow(document: Sentence, tokens: Sequence[str]) -> None:
+def _follow(document: Sentence, now: Mapping[str, Any]) -> None:
     """Let the answers about a document's words follow them; what the old words suggested goes."""
+    tokens = now["tokens"]
     if tokens == document.tokens:
         return
-    changes = SequenceMatcher(None, document.tokens, tokens, autojunk=False).get_opcodes()
+    lines = _lines(document.text, document.tokens, document.offsets)
+    changes = changed_words(lines, _lines(now["text"], tokens, now["offsets"]))
     before = list(document.tokens)
     specs = {task.id: task for task in tasks_by_name(document.project_id).values()}
     for model in (Annotation, Gold):
         for row in model._default_manager.filter(sentence=document):
             kind, value, words = KINDS[specs[row.task_id].kind], row.value, before
-            for what, start, end, first, last in reversed(changes):
-                if what != "equal" and value is not None:
+            for start, end, first, last in reversed(changes):
+                if value is not None:
                     new = [*words[:start], *tokens[first:last], *words[end:]]
                     change = Recut(start, end, last - first, words, new)
                     value, words = kind.recut(specs[row.task_id], value, change), new
@@ -202,6 +209,80 @@ def _follow(document: Sentence, tokens: Sequence[str]) -> None:
     Suggestion.objects.filter(sentence=document).delete()
     leases = Lease.objects.filter(ask__sentence=document).exclude(state__in=Lease.FINISHED)
     leases.update(draft=None, context=None)
+
+
+def changed_words(before: Sequence[Line], after: Sequence[Line]) -> list[Change]:
+    """Return which words of a document were replaced by which, from its sentences then and now.
+
+    Sentences were deleted, or some that stand together were corrected, cut or joined: that takes
+    time in proportion to the words, however often they repeat each other.
+    """
+    n_same = _n_common(before, after)
+    at = sum(map(len, before[:n_same]))
+    before, after = before[n_same:], after[n_same:]
+    n_same = _n_common(before[::-1], after[::-1])
+    before, after = before[: len(before) - n_same], after[: len(after) - n_same]
+    kept = _places(before, after)
+    if kept is None:
+        return _changed_inside([*chain(*before)], [*chain(*after)], at)
+    changes: list[Change] = []
+    end = at  # of the words before; those now end at ``now``
+    now = at
+    left = set(kept)
+    for i, line in enumerate(before):
+        start, end = end, end + len(line)
+        if i in left:
+            now += len(line)
+        elif changes and changes[-1][1] == start:
+            changes[-1] = (changes[-1][0], end, now, now)
+        else:
+            changes.append((start, end, now, now))
+    return changes
+
+
+def _lines(text: str, tokens: Sequence[str], offsets: Sequence[Sequence[int]]) -> list[Line]:
+    """Return the words of a document by sentence: a line break parts them."""
+    starts = [0]
+    for i in range(1, len(tokens)):
+        if "\n" in text[offsets[i - 1][1] : offsets[i][0]]:
+            starts.append(i)
+    return [tuple(tokens[a:b]) for a, b in pairwise([*starts, len(tokens)])]
+
+
+def _n_common(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """Return with how many equal things two sequences begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _places(before: Sequence[Line], after: Sequence[Line]) -> list[int] | None:
+    """Return which lines are left, one for each of them; None where others have come."""
+    found: list[int] = []
+    for line in after:
+        at = found[-1] + 1 if found else 0
+        while at < len(before) and before[at] != line:
+            at += 1
+        if at == len(before):
+            return None
+        found.append(at)
+    return found
+
+
+def _changed_inside(before: list[str], after: list[str], at: int) -> list[Change]:
+    """Return which words were replaced in a stretch that begins with word ``at``."""
+    head = _n_common(before, after)
+    tail = _n_common(before[head:][::-1], after[head:][::-1])
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    at += head
+    if not old and not new:
+        return []
+    if len(old) * len(new) > MOST_COMPARED:
+        return [(at, at + len(old), at, at + len(new))]
+    return [
+        (at + start, at + end, at + first, at + last)
+        for what, start, end, first, last in SequenceMatcher(None, old, new, False).get_opcodes()
+        if what != "equal"
+    ]
 
 
 def answered_documents(documents: Iterable[int], tasks: Iterable[int]) -> set[int]:

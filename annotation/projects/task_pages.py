@@ -15,6 +15,7 @@ from annotation.accounts.access import get_project
 from annotation.accounts.log import log_of
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Label, LogEntry, Project, Role, Round, Task
+from annotation.models.project import LONGEST
 from annotation.projects.forms import COLOURS, TaskForm, task_of
 from annotation.projects.labels import (
     add_labels,
@@ -63,7 +64,9 @@ class TaskSettingsForm(forms.Form):
         max_length=60,
         help_text="Rounds, asks and exports follow; models learn of it by themselves.",
     )
-    guidelines = forms.CharField(required=False, widget=forms.Textarea({"rows": 4}))
+    guidelines = forms.CharField(
+        required=False, max_length=LONGEST, widget=forms.Textarea({"rows": 4})
+    )
     target = forms.FloatField(
         label="Target score",
         required=False,

@@ -1,5 +1,6 @@
 """The annotate page: a frame that the browser fills from the queue, and guidelines as HTML."""
 
+from functools import lru_cache
 from typing import Any
 
 import nh3
@@ -69,8 +70,12 @@ def _guidelines(project: Project) -> list[dict[str, Any]]:
     ]
 
 
+@lru_cache(maxsize=64)
 def render_markdown(text: str) -> SafeString:
-    """Return Markdown as HTML without scripts, images, styles or markup of its own."""
+    """Return Markdown as HTML without scripts, images, styles or markup of its own.
+
+    Long guidelines take a second: not each time that somebody opens the page.
+    """
     tokens = _markdown.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

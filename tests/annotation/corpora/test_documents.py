@@ -2,6 +2,8 @@
 
 import io
 import json
+import random
+import time
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from annotation.erasure.services import delete_sentences
 from annotation.errors import InvalidInput, Refused
 from annotation.models import Ask, Gold, Sentence
 from annotation.predictions.outside import put_suggestions
+from annotation.projects.documents import changed_words
 from annotation.projects.selectors import task_progress
 from annotation.projects.services import add_task, create_project
 from annotation.rounds.data import labelled_data, open_pool, unanswered_test_sentences
@@ -238,3 +241,46 @@ def test_only_classes_and_relations_can_be_asked_of_documents():
                 "tasks": [{"name": "n", "kind": "tags", "labels": ["A"], "document": True}],
             }
         )
+
+
+def _words_after(before, changes, after):
+    words, new = [word for line in before for word in line], [w for line in after for w in line]
+    for start, end, first, last in reversed(changes):
+        words[start:end] = new[first:last]
+    return words
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_changed_in_a_document_is_told_by_its_words(seed):
+    rng = random.Random(seed)
+    before = [tuple(rng.choices("ab", k=rng.randint(1, 4))) for _ in range(rng.randint(1, 9))]
+    after, at = list(before), rng.randrange(len(before))
+    act = rng.choice(["delete", "correct", "cut", "join"])
+    if act == "delete":
+        after = [line for line in before if rng.random() < 0.6]
+    elif act == "correct":
+        after[at] = (*before[at][:1], "c", *before[at][2:])
+    elif act == "cut":
+        after[at : at + 1] = [before[at][:1], before[at][1:]] if before[at][1:] else [before[at]]
+    else:
+        after[at : at + 2] = [tuple(w for line in before[at : at + 2] for w in line)]
+    changes = changed_words(before, after)
+    assert _words_after(before, changes, after) == [word for line in after for word in line]
+    if act in ("cut", "join"):
+        assert changes == []
+    if act == "correct":
+        assert sum(last - first for _, _, first, last in changes) <= 1
+
+
+@pytest.mark.timeout(20)
+def test_a_long_document_that_says_the_same_all_the_time_follows_at_once():
+    before = [("b",), *[("a",) * 20] * 5_000, ("c",)]
+    after = [*[("a",) * 20] * 2_500, ("a", "d", *("a",) * 18), *[("a",) * 20] * 2_499]
+    started = time.process_time()
+    assert changed_words(before, before[1:-1]) == [
+        (0, 1, 0, 0),
+        (100_001, 100_002, 100_000, 100_000),
+    ]
+    assert changed_words(before[1:-1], after) == [(50_001, 50_002, 50_001, 50_002)]
+    assert changed_words(before, after)
+    assert time.process_time() - started < 2
