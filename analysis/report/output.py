@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.report.figures import draw_curves, draw_matrix
 from analysis.report.presentation import OVERLAPS, Section, Table, sections
 from analysis.report.tables import StudyReport
+from annotation.formats.delimited import plain_cell
 
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 STYLE = """
@@ -80,7 +81,9 @@ def as_csv(report: StudyReport) -> str:
     for group, means in report.scores.items():
         for metric, mean in means.items():
             points = " ".join(f"{point:.6g}" for point in mean.points)
-            writer.writerow([*group, metric, mean.value, mean.low, mean.high, points])
+            names = [plain_cell(name) if isinstance(name, str) else name for name in group]
+            row = [*names, plain_cell(metric), mean.value, mean.low, mean.high, points]
+            writer.writerow(row)
     return out.getvalue()
 
 

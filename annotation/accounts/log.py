@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.formats.delimited import plain_cell
 from annotation.models import LogEntry, Project
 
 GROUPS = {  # how an action begins, and what it is about
@@ -117,11 +118,6 @@ def details_of(entry: LogEntry) -> str:
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             parts.append(f"{name.replace('_', ' ')}: {shown}")
     return "; ".join(parts)
-
-
-def plain_cell(text: str) -> str:
-    """Return a cell of CSV that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _name(entry: LogEntry) -> str:

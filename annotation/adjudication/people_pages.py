@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.validators import MaxLengthValidator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.dateparse import parse_datetime
@@ -31,7 +32,8 @@ from annotation.web.frame import render_in_project
 
 WIDTH, HEIGHT = 120, 28  # of a small curve
 NEARLY_ALL, FEWEST_SHOWN = 0.9, 20  # suggestions that are taken, of so many shown
-MOST_DOCUMENTS = 500
+MOST_CHARACTERS = 50_000  # of the names of documents, one per line
+LONGEST_DOCUMENT = 200  # characters of such a name
 
 
 class GroupForm(forms.Form):
@@ -44,6 +46,7 @@ class GroupForm(forms.Form):
     languages = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     documents = forms.CharField(
         required=False,
+        max_length=MOST_CHARACTERS,
         widget=forms.Textarea({"rows": 3}),
         help_text="One name per line. Leave it empty for all.",
     )
@@ -67,7 +70,10 @@ class GroupForm(forms.Form):
     def clean_documents(self) -> list[str]:
         """Return the names of the documents."""
         lines: list[str] = self.cleaned_data["documents"].splitlines()
-        return [line.strip() for line in lines if line.strip()]
+        names = [line.strip() for line in lines if line.strip()]
+        for name in names:
+            MaxLengthValidator(LONGEST_DOCUMENT)(name)
+        return names
 
 
 @login_required

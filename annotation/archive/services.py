@@ -125,7 +125,7 @@ def _load(archive: ArchiveReader, name: str) -> Project:
         columns = archive.tables[table_name(model)]["columns"]
         rows = _renamed(archive, name) if model is Project else archive.rows(table_name(model))
         if model is Round:
-            rows = _without_folder(columns, rows)
+            rows = _without_files(columns, rows)
         if model is Submission and not keeps_ids:
             rows = _with_new_keys(columns, rows)
         if keeps_ids:
@@ -229,11 +229,12 @@ def _with_new_keys(columns: Sequence[str], rows: Iterator[Row]) -> Iterator[Row]
             yield row
 
 
-def _without_folder(columns: Sequence[str], rows: Iterator[Row]) -> Iterator[Row]:
+def _without_files(columns: Sequence[str], rows: Iterator[Row]) -> Iterator[Row]:
     """Yield rounds that are to get folders of their own: files do not come along."""
     for row in rows:
-        if "folder" in columns:
-            row[columns.index("folder")] = ""
+        for name, nothing in (("folder", ""), ("files", {})):
+            if name in columns:
+                row[columns.index(name)] = nothing
         yield row
 
 

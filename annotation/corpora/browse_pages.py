@@ -222,9 +222,12 @@ def _correct(request: HttpRequest, project: Project, found: Sentence, action: st
     chosen = sorted({int(i) for i in request.POST.getlist("word") if i.isdecimal() and len(i) < 7})
     forms = request.POST.get("forms", "").split()
     seen = request.POST.get("tokens", "")
+    words = read_json(seen) if seen else None
+    if not isinstance(words, list | None):
+        raise Refused("The words were corrected meanwhile. Look at the sentence again.")
     known: dict[str, Any] = {
         "sentence": found,
-        "seen": read_json(seen) if seen else None,
+        "seen": words,
         "actor": request.user,
         "now": timezone.now(),
     }

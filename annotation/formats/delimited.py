@@ -75,7 +75,10 @@ class Commas(csv.excel):
 class Sheet(Commas):
     """Commas for programs that compute: what they would take for a formula is written as text."""
 
-    formula_starts = "=+-@\t\r"
+
+def plain_cell(text: str) -> str:
+    """Return a cell of CSV that no spreadsheet takes for a formula: with an apostrophe before."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 class Tabs(csv.Dialect):
@@ -316,9 +319,8 @@ def render_table(
 
 
 def _as_text(row: Sequence[str], dialect: type[csv.Dialect]) -> Sequence[str]:
-    """The cells of a row, in a sheet with an apostrophe before what would be a formula."""
-    starts = tuple(getattr(dialect, "formula_starts", ""))
-    return [f"'{cell}" if cell.startswith(starts) else cell for cell in row] if starts else row
+    """The cells of a row, in a sheet with none that would be a formula."""
+    return [*map(plain_cell, row)] if issubclass(dialect, Sheet) else row
 
 
 def _header(kept: Extra, placement: Placement, options: WriteOptions) -> list[str]:

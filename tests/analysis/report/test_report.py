@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -149,3 +151,9 @@ def test_text_in_a_report_page_is_text():
     page = as_html(report)
     assert "<script>" not in page
     assert "&lt;b&gt;x&lt;/b&gt;" in page
+
+
+def test_no_name_runs_as_a_formula_in_a_spreadsheet():
+    report = replace(REPORT, scores={("=1+1",): {"@task f1": mean_with_interval([-0.5, 0.5])}})
+    row = as_csv(report).splitlines()[1]
+    assert row.startswith("'=1+1,'@task f1,0.0,")

@@ -391,3 +391,11 @@ def test_scheduled_backups_keep_the_newest(rich, tmp_path, place, request):
 def test_a_backup_to_nowhere_is_refused(rich):
     with pytest.raises(CommandError, match="No place"):
         call_command("backup", "--to", "nowhere://x")
+
+
+def test_a_round_of_another_server_names_no_files_that_did_not_come_along(rich, tmp_path):
+    Round.objects.filter(project=rich).update(files={"scores.npz": "0" * 64, "../x": "1" * 64})
+    export_project(project=rich, path=tmp_path / "p.zip")
+    copy = import_project(path=tmp_path / "p.zip", name="Copy")
+    assert copy.rounds.exists()
+    assert {tuple(one.files) for one in copy.rounds.all()} == {()}

@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.corpora import corrections
@@ -590,3 +592,15 @@ def test_a_real_treebank_goes_out_as_it_came_and_is_well_formed_after_correction
     assert SentenceVersion.objects.count() >= 30
     again = get_format("conllu").read(io.BytesIO(written(desk).encode()), file_name="again")
     assert [item for item in again if isinstance(item, Problem)] == []
+
+
+@pytest.mark.parametrize("seen", ["5", "true", '{"a": 1}', "1.5"])
+def test_words_that_are_no_list_are_refused_in_words(desk, client, seen):
+    sentence = Sentence.objects.get(key="s1")
+    client.force_login(desk.project.created_by or get_user_model().objects.create_superuser("olga"))
+    body = {"action": "replace", "word": ["1"], "forms": "can not", "tokens": seen}
+    address = reverse("sentence", args=[desk.project.pk, sentence.pk])
+    answer = client.post(address, body, follow=True)
+    assert "The words were corrected meanwhile" in answer.content.decode()
+    sentence.refresh_from_db()
+    assert sentence.tokens[1] == "cannot"

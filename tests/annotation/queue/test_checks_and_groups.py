@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
 
 from annotation.accounts.services import set_quota
 from annotation.errors import InvalidInput
@@ -191,3 +193,13 @@ def test_a_lease_on_a_check_is_lost_only_to_its_own_token(checked):
     lease = checked.take(bea)
     with pytest.raises(LeaseLost):
         checked.submit(bea, {**lease, "token": "wrong"})
+
+
+def test_names_of_documents_that_no_document_can_have_are_refused_on_the_page(desk, client):
+    Sentence.objects.filter(project=desk.project).update(document="d")
+    client.force_login(get_user_model().objects.create_superuser("olga"))
+    address = reverse("team", args=[desk.project.pk])
+    desk.person("bea")
+    for documents, status in (("x" * 201, 400), ("a\n" * 30_000, 400), ("d\n" + "x" * 200, 302)):
+        body = {"name": "g", "people": ["bea"], "documents": documents}
+        assert client.post(address, body).status_code == status
