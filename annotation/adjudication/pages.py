@@ -354,15 +354,20 @@ def agreement(request: HttpRequest, project_id: int) -> HttpResponse:
         {
             "task": name,
             "report": report,
-            "scores": [(MEASURE_WORDS[key], score) for key, score in report["scores"].items()],
-            "columns": [MEASURE_WORDS[key] for key in report["pairs"][0]["scores"]]
+            "scores": [(_measure_words(key), score) for key, score in report["scores"].items()],
+            "columns": [_measure_words(key) for key in report["pairs"][0]["scores"]]
             if report["pairs"]
             else [],
             "labels": sorted(report["labels"].items(), key=lambda item: item[1]["value"] or 0.0),
         }
         for name, report in stored["tasks"].items()
     ]
-    bias = [(row, MEASURE_WORDS[row["measure"]]) for row in stored["bias"]]
-    sources = [(row, MEASURE_WORDS[row["measure"]]) for row in stored["sources"]]
+    bias = [(row, _measure_words(row["measure"])) for row in stored["bias"]]
+    sources = [(row, _measure_words(row["measure"])) for row in stored["sources"]]
     context = {"found": found, "bias": bias, "sources": sources}
     return render_in_project(request, "annotation/agreement.html", project, "adjudicate", context)
+
+
+def _measure_words(measure: str) -> str:
+    """Return what people read of a measure of agreement; a kind may have one of its own."""
+    return MEASURE_WORDS.get(measure) or measure.replace("_", " ")

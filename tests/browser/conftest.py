@@ -10,12 +10,17 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.staticfiles.finders import get_finder
 from django.db import connection
+from drf_spectacular.generators import SchemaGenerator
 from playwright.sync_api import Error, expect, sync_playwright
 
 from annotation.jobs.worker import JobWorker
 from annotation.projects.services import create_project
+from mtl_engine.kinds import KINDS
 from tests.browser.annotate_fixtures import make_queue, modules  # noqa: F401
+from tests.openapi import WATCH, Checker
+from tests.throwaway.stars import StarsKind
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
@@ -97,6 +102,26 @@ def make_project(transactional_db):
         return create_project(spec={"name": name, "tasks": tasks, **values}, owner=owner)
 
     return make_project
+
+
+@pytest.fixture
+def stars_kind(monkeypatch, settings, tmp_path):
+    """A kind of one file of Python and one of JavaScript, where a release would have them."""
+    kind = StarsKind()
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    kinds = tmp_path / "static" / "annotation" / "annotate" / "kinds"
+    kinds.mkdir(parents=True)
+    shutil.copy(HERE / "stars.js", kinds)
+    settings.STATICFILES_DIRS = [tmp_path / "static"]
+    get_finder.cache_clear()
+    monkeypatch.setattr(  # a process of its own would know the kinds of the release alone
+        "annotation.corpora.imports.read_apart",
+        lambda file, stage, tasks, mapping, limits: file.read(stage, tasks, mapping),
+    )
+    described = Checker(SchemaGenerator().get_schema(request=None, public=True))
+    monkeypatch.setattr(WATCH, "checker", lambda: described)
+    yield
+    get_finder.cache_clear()
 
 
 @pytest.fixture

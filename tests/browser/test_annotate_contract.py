@@ -1,6 +1,5 @@
 """Every kind of task keeps the same promises in the browser, also one made of a single file."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -120,12 +119,12 @@ def test_a_kind_that_the_page_does_not_know_is_named(promises):
     assert message.startswith("No task kind 'moons'. Known: spans, tags, classes,")
 
 
+@pytest.mark.usefixtures("stars_kind")
 def test_a_kind_of_one_file_is_drawn_answered_and_submitted(make_queue, open_page):
-    tasks = [{"name": "Rating", "kind": "classes", "labels": LABELS["stars"]}]
+    tasks = [{"name": "Rating", "kind": "stars", "labels": LABELS["stars"]}]
     guess = suggestion("4", 0.6, [{"value": "4", "confidence": 0.6, "others": []}])
     queue = make_queue([Given(TOKENS, {"Rating": guess}), Given(["Fog", "."])], tasks=tasks)
     page = open_page(queue.annotator)
-    _serve_stars(page)
     hands = start(page, queue, "Aurelia")
     rating = page.get_by_role("radiogroup", name="Labels of Rating")
     expect(rating.locator("[data-state=suggested]")).to_have_attribute("data-label", "4")
@@ -139,19 +138,3 @@ def test_a_kind_of_one_file_is_drawn_answered_and_submitted(make_queue, open_pag
     expect(rating.get_by_role("radio", checked=True)).to_have_attribute("data-label", "4")
     hands.press("5")
     assert submitted(page, queue, lambda: hands.press("Enter")) == {"Rating": "5"}
-
-
-def _serve_stars(page: Any) -> None:
-    """Let the page believe that its task is one of stars, and serve the kind's script."""
-
-    def document(route):
-        response = route.fetch()
-        body = response.text().replace('"kind": "classes"', '"kind": "stars"')
-        tag = re.search(r'<script type="module" src="([^"]+/kinds/)classes[^"]*"></script>', body)
-        stars = f'<script type="module" src="{tag[1]}stars.js"></script>'
-        route.fulfill(response=response, body=body.replace(tag[0], tag[0] + stars))
-
-    page.route("**/annotate/", document)
-    page.route(
-        "**/kinds/stars.js", lambda route: route.fulfill(body=STARS, content_type="text/javascript")
-    )

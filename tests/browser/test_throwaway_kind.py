@@ -1,40 +1,18 @@
 """A kind of task that is one file of Python and one of JavaScript lives its whole life in pages."""
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
-from django.contrib.staticfiles.finders import get_finder
-from drf_spectacular.generators import SchemaGenerator
 from playwright.sync_api import expect
 
+from annotation.jobs.worker import JobWorker
 from annotation.models import Annotation, Ask, Gold, Membership, Project, Role, Suggestion
-from mtl_engine.kinds import KINDS
-from tests.openapi import WATCH, Checker
-from tests.throwaway.stars import STARS, StarsKind
+from tests.throwaway.stars import STARS
 
-HERE = Path(__file__).parent
 WORDS = {"awful": "1", "poor": "2", "fair": "3", "good": "4", "superb": "5"}
 PLACES = ("Rome", "Oslo", "Lima", "Bonn", "Kyiv", "Bern", "Cork", "Nice")
 KNOWN = [(f"{place} was {word}", stars) for place in PLACES for word, stars in WORDS.items()]
 OPEN = [f"{place} is truly {word}" for place in PLACES[:3] for word in WORDS]
-
-
-@pytest.fixture
-def _stars(monkeypatch, settings, tmp_path):
-    """Put both files where a release would have them, for as long as the test runs."""
-    kind = StarsKind()
-    monkeypatch.setitem(KINDS, kind.name, kind)
-    kinds = tmp_path / "static" / "annotation" / "annotate" / "kinds"
-    kinds.mkdir(parents=True)
-    shutil.copy(HERE / "stars.js", kinds)
-    settings.STATICFILES_DIRS = [tmp_path / "static"]
-    get_finder.cache_clear()
-    described = Checker(SchemaGenerator().get_schema(request=None, public=True))
-    monkeypatch.setattr(WATCH, "checker", lambda: described)
-    yield
-    get_finder.cache_clear()
 
 
 def _file(tmp_path, name, rows):
@@ -46,7 +24,7 @@ def _file(tmp_path, name, rows):
 def _import(page, project, path, labels, n):
     page.goto(f"/projects/{project.pk}/import/")
     page.get_by_label("File", exact=True).set_input_files(path)
-    page.get_by_label("Labels in the file").select_option(labels)
+    page.get_by_role("radio", name=labels).check()
     page.get_by_role("button", name="Check the file").click()
     page.get_by_role("button", name=f"Import {n} sentences").click()
     expect(page.get_by_role("status")).to_contain_text(f"{n} sentences are in the corpus")
@@ -61,11 +39,13 @@ def _answer(page, project, keys):
         expect(page.locator("#submit")).to_be_enabled()
         page.keyboard.press(key)
         expect(page.get_by_role("radio", checked=True)).to_have_attribute("data-label", key)
-        page.keyboard.press("Enter")
+        with page.expect_response("**/submit/") as response:
+            page.keyboard.press("Enter")
+        assert response.value.ok
     expect(place).to_contain_text(f"ask {len(keys) + 1} of")
 
 
-@pytest.mark.usefixtures("_stars")
+@pytest.mark.usefixtures("stars_kind")
 def test_a_kind_of_two_files_lives_from_the_new_project_to_the_export(
     open_page, person, work, tmp_path
 ):
@@ -91,10 +71,10 @@ def test_a_kind_of_two_files_lives_from_the_new_project_to_the_export(
     page.get_by_role("button", name="Check the file").click()
     expect(page.locator("body")).to_contain_text("'6' is no number of stars. Give one to five")
     rows = [{"text": text, "labels": {"rating": stars}} for text, stars in KNOWN]
-    _import(page, project, _file(tmp_path, "known", rows), "gold", len(KNOWN))
+    _import(page, project, _file(tmp_path, "known", rows), "as gold", len(KNOWN))
     assert Gold.objects.count() == len(KNOWN)
     open_rows = [{"text": text} for text in OPEN]
-    _import(page, project, _file(tmp_path, "open", open_rows), "none", len(OPEN))
+    _import(page, project, _file(tmp_path, "open", open_rows), "not at all", len(OPEN))
 
     # A round learns stars, chooses sentences and suggests stars for them.
     page.goto(f"/projects/{project.pk}/rounds/plan/")
@@ -118,8 +98,28 @@ def test_a_kind_of_two_files_lives_from_the_new_project_to_the_export(
     values = Annotation.objects.order_by("created_at").values_list("author__username", "value")
     assert sorted(values) == [*(("ada", key) for key in "1234"), *(("ben", key) for key in "2345")]
     page.goto(f"/projects/{project.pk}/agreement/")
-    table = page.get_by_role("table").filter(has_text="rating").first
-    expect(table).to_contain_text("closeness")
-    expect(table).to_contain_text(".75")
+    page.get_by_role("button", name="Compute now").click()
+    expect(page.locator("main")).to_contain_text("Agreement is being computed.")
+    JobWorker().run_all()
+    page.reload()
+    pairs = page.get_by_role("region", name="Pairs, rating")
+    expect(pairs).to_contain_text("closeness")
+    expect(pairs).to_contain_text("75")
     page.goto(f"/projects/{project.pk}/adjudicate/")
     expect(page.locator("main")).to_contain_text("★★")
+
+    # A curator decides one of them, and the file has what counts, as it would come in again.
+    page.get_by_role("button", name="All from").last.click()
+    expect(page.locator("[data-count]")).to_have_text("1 of 1 decided")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save gold and next").click()
+    assert Gold.objects.filter(sentence__is_test=False).exclude(source="imported").count() == 1
+    page.goto(f"/projects/{project.pk}/export/")
+    page.get_by_label("Format").select_option("jsonl")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    lines = [json.loads(line) for line in download.value.path().read_text().splitlines()]
+    assert len(lines) == len(KNOWN) + len(OPEN)
+    given = {line["text"]: line["labels"].get("rating") for line in lines}
+    assert {text: given[text] for text, _ in KNOWN} == dict(KNOWN)
+    assert sum(given[text] in STARS for text in OPEN) == 4
