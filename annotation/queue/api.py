@@ -284,7 +284,9 @@ class TaskHints(Message):
     """What earlier answers to a task say about a sentence."""
 
     words = s.ListField(
-        child=WordsHint(), required=False, help_text="[start, end, [[label, times]]] by text, the likeliest label here first."
+        child=WordsHint(),
+        required=False,
+        help_text="[start, end, [[label, times]]] by text, the likeliest label here first.",
     )
     sentence = s.DictField(
         child=s.IntegerField(), required=False, help_text="Labels that the same text had."

@@ -194,9 +194,7 @@ def reopen(*, submission: Submission, now: datetime) -> int:
 
 
 @transaction.atomic
-def skip(
-    *, lease: Lease, token: str, reason: str, kind: str = Kind.OTHER, now: datetime
-) -> None:
+def skip(*, lease: Lease, token: str, reason: str, kind: str = Kind.OTHER, now: datetime) -> None:
     """Give an ask back for good: this person is not asked again. Doing it twice is no error."""
     held = hold(lease.pk)
     if held.token == token and held.state == State.SKIPPED:

@@ -146,9 +146,7 @@ def leave_for_later(
         if held.token != token or held.state != State.LIVE:
             raise LeaseLost("This sentence is no longer yours to leave for later.")
         _record_answers(lease, checked, tasks, now)
-        Lease.objects.filter(pk=lease.pk).update(
-            state=State.LATER, expires_at=now, note=note
-        )
+        Lease.objects.filter(pk=lease.pk).update(state=State.LATER, expires_at=now, note=note)
         count_on_ask(held, leases=-1)
         tally(queue=held.queue_id, annotator=lease.annotator_id, seconds=seconds)
 

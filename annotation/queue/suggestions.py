@@ -150,8 +150,11 @@ def get_ask(project: Project, ask_id: int) -> Ask:
 
 
 def hints_for(ask: Ask) -> dict[str, Any]:
-    """Return hints for each task of an ask: {"words": [[start, end, [[label, n]]]]}, the likeliest
-    label here first, {"sentence": {label: n}} or {"heads": one list of [head, label] per word, the likeliest first}."""
+    """Return hints for each task of an ask: words, the sentence's labels, or heads.
+
+    {"words": [[start, end, [[label, n]]]]}, the likeliest label first, {"sentence": {label: n}}
+    or {"heads": one list of [head, label] per word}, the likeliest first.
+    """
     project = ask.queue.project
     if ask.is_blind or not project.shows_suggestions:
         return {}
