@@ -3,7 +3,6 @@
 Every look-up of a project by a page, a REST view or the queue goes through here.
 """
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.errors import Forbidden, InvalidInput, NotFound, Problem, unknown_name
 from annotation.models import ApiToken, Invitation, Membership, Project, Role, SignInAttempt
+from annotation.models.access import hash_token
 from annotation.models.prepared import Parameter, Prepared
 
 User = Any  # the installation's user model, or AnonymousUser
@@ -87,11 +87,6 @@ def refuse_others_than_admins(user: User) -> None:
 def new_token() -> str:
     """Return a fresh secret of 256 bits that is safe in a URL; it is shown once."""
     return secrets.token_urlsafe(32)
-
-
-def hash_token(token: str) -> str:
-    """Return what is stored of a secret; 256 random bits need no slow hash."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 WINDOW = timedelta(minutes=15)  # in which wrong passwords count

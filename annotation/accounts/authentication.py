@@ -21,11 +21,12 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from annotation.accounts.access import find_token, hash_token
+from annotation.accounts.access import find_token
 from annotation.accounts.log import record
 from annotation.accounts.services import note_use
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import ApiToken, RecoveryCode, SecondStep
+from annotation.models.access import hash_token
 
 if TYPE_CHECKING:  # the framework reads this module while it makes its views
     from rest_framework.views import APIView

@@ -37,26 +37,8 @@ GROUPS = {  # how an action begins, and what it is about
     "gold": "gold",
     "webhook": "webhooks",
 }
+record = LogEntry.objects.record  # what somebody did, in the transaction in which it is done
 COLUMNS = ("time", "person", "action", "project", "details")
-
-
-def record(
-    action: str,
-    *,
-    project: Project | None,
-    actor: Any,
-    undo: dict[str, Any] | None = None,
-    **details: Any,
-) -> LogEntry:
-    """Write that somebody did something, in the transaction in which it is done."""
-    return LogEntry.objects.create(
-        project=project,
-        actor=actor if actor is not None and actor.pk else None,
-        action=action,
-        details={"project": project.name, **details} if project else details,
-        undo=undo,
-        created_at=timezone.now(),
-    )
 
 
 def forget_person(user: Any) -> None:

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.dispatch import receiver
 
-from annotation.accounts.access import WINDOW, hash_token, is_throttled, new_token, still_wanted
+from annotation.accounts.access import WINDOW, is_throttled, new_token, still_wanted
 from annotation.accounts.log import record
 from annotation.errors import Conflict, InvalidInput, Problem
 from annotation.models import (
@@ -23,6 +23,7 @@ from annotation.models import (
     SignInAttempt,
     SignInLink,
 )
+from annotation.models.access import hash_token
 from annotation.web.security import client_address
 
 LINK_HOURS = 24

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from mtl_engine.kinds.kind import DEFAULT_WINDOW
 from mtl_engine.settings import Form, SettingField
@@ -286,6 +287,29 @@ class Label(models.Model):
         return self.name
 
 
+class LogEntries(models.Manager["LogEntry"]):
+    """The log, which is only added to."""
+
+    def record(
+        self,
+        action: str,
+        *,
+        project: Project | None,
+        actor: Any,
+        undo: dict[str, Any] | None = None,
+        **details: Any,
+    ) -> "LogEntry":
+        """Write that somebody did something, in the transaction in which it is done."""
+        return self.create(
+            project=project,
+            actor=actor if actor is not None and actor.pk else None,
+            action=action,
+            details={"project": project.name, **details} if project else details,
+            undo=undo,
+            created_at=timezone.now(),
+        )
+
+
 class LogEntry(models.Model):
     """One thing that somebody did; written once, never changed but to mark it as undone.
 
@@ -304,6 +328,8 @@ class LogEntry(models.Model):
     undo = models.JSONField(null=True)  # what is needed to take it back
     undone_by = models.OneToOneField("self", null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField()
+
+    objects = LogEntries()
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Write a new entry; an old one is never changed, but that it was undone is noted."""

@@ -15,7 +15,6 @@ from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from annotation.accounts.log import record
 from annotation.errors import Conflict, InvalidInput, Problem, unknown_name
 from annotation.models import Delivery, LogEntry, MailChoice, Membership, Project
 from mtl_engine.errors import UnknownName
@@ -195,7 +194,7 @@ def mail_invitation(
         payload=_mail(INVITED, language, project, facts, has_foot=False),
     )
     made.save()
-    record(MAILED, project=None, actor=invited_by, name=project.name)
+    LogEntry.objects.record(MAILED, project=None, actor=invited_by, name=project.name)
     return made
 
 
@@ -297,7 +296,7 @@ def _ask_address(choice: MailChoice, now: datetime) -> None:
     _delivery(
         project, CONFIRM_ADDRESS, now, user=choice.user, address=choice.address, payload=words
     ).save()
-    record(ASKED, project=None, actor=choice.user)
+    LogEntry.objects.record(ASKED, project=None, actor=choice.user)
 
 
 def _mail(
