@@ -1,5 +1,6 @@
 """The rules of the house: who may import what, and what the web process never loads."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,31 @@ def test_a_web_process_that_loads_something_heavy_is_found():
     done = _run("import sys, torch" + REFUSE_HEAVY)
     assert done.returncode == 1
     assert "'torch'" in done.stderr.splitlines()[-1]
+
+
+ACCOUNTS = "tests/annotation/accounts"
+OPENS_ALL_PAGES = (
+    f"{ACCOUNTS}/test_who_may_open.py::test_an_admin_opens_everything_without_being_a_member"
+)
+OPENS_ALL_OF_REST = f"{ACCOUNTS}/test_roles.py::test_each_role_gets_what_the_table_says[owner]"
+
+
+def _loaded_by(*tests: str) -> str:
+    """Return what the tests load of what computes, in a process that runs nothing else."""
+    plugin = ("-p", "tests.architecture.light", "-p", "no:cacheprovider", "-q")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, *tests],
+        cwd=ROOT, capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout.rpartition("Loaded: ")[2].split(".\n")[0]
+
+
+def test_no_page_and_no_rest_resource_loads_what_computes():
+    assert _loaded_by(OPENS_ALL_PAGES, OPENS_ALL_OF_REST) == "nothing"
+
+
+def test_a_request_that_loads_what_computes_is_found():
+    found = _loaded_by("tests/mtl_engine/test_devices.py", "-k", "the_fake_card")
+    assert "torch" in found.split()
