@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Count
+from django.utils.translation import gettext
 
 from annotation.adjudication.agreement import Agreement, measure_agreement
 from annotation.adjudication.final import spans_of_documents
@@ -131,7 +132,8 @@ def without_names(cases: Sequence[TaskCase], *, seed: int) -> tuple[list[TaskCas
     """
     people = sorted({person for case in cases for person in case.answers})
     random.Random(f"{settings.SECRET_KEY} {seed}").shuffle(people)  # nobody can work it out
-    letters = {person: f"Person {chr(ord('A') + i % 26)}" for i, person in enumerate(people)}
+    called = gettext("Person {letter}")
+    letters = {p: called.format(letter=chr(ord("A") + i % 26)) for i, p in enumerate(people)}
     hidden = [
         replace(
             case,

@@ -434,4 +434,8 @@ def where_it_stands(request: HttpRequest, project_id: int) -> JsonResponse:
 @require_GET
 def dashboard_data(request: HttpRequest, project_id: int) -> JsonResponse:
     """Return what the charts of the overview draw."""
-    return JsonResponse(dashboard(get_project(request.user, project_id)))
+    drawn = dashboard(get_project(request.user, project_id))
+    for curve in drawn["curves"]:
+        curve["metric"] = said(curve["metric"])
+        curve["forecast"] = curve["forecast"] | {"words": said(curve["forecast"]["words"])}
+    return JsonResponse(drawn)

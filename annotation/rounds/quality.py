@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db.models import Sum
+from django.utils.translation import gettext
 
 from annotation.adjudication.final import final_answers
 from annotation.adjudication.suggestion_bias import suggestion_bias
@@ -50,6 +51,7 @@ MOST_PAIRS = 12  # of labels, per table
 MOST_SENTENCES = 5  # that a pair leads to
 LEAST_BLIND = 10  # answers to blind asks before a pull is told
 NOTHING = "nothing"
+ELSEWHERE = ", elsewhere"
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,9 @@ class TaskStanding:
         if not self.ledger:
             return ""
         low, high = (100 * end for end in self.ledger["interval"])
-        words = f"{100 * self.ledger['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
-        return words.replace("-", "−")
+        ends = {"points": 100 * self.ledger["difference"], "low": low, "high": high}
+        signed = {name: f"{end:+.1f}".replace("-", "−") for name, end in ends.items()}
+        return gettext("{points} ({low} to {high})").format(**signed)
 
     @property
     def bar(self) -> dict[str, float]:
@@ -226,9 +229,21 @@ def compute(project: Project, settings: NoSettings, progress: Report) -> dict[st
 
 
 def stored_quality(project: Project) -> dict[str, Any]:
-    """Return what is stored; nothing of it before it was first computed."""
+    """Return what is stored, in words to be shown; nothing of it before it was first computed."""
     empty: dict[str, Any] = {"drift": [], "suggestions": {}, "bias": [], "model": [], "people": []}
-    return {**empty, **(stored_result(project, NAME) or {})}
+    found = {**empty, **(stored_result(project, NAME) or {})}
+    for table in (*found["model"], *found["people"]):
+        for row in table["rows"]:
+            row |= {side: _as_shown(row[side]) for side in ("said", "meant")}
+    return found
+
+
+def _as_shown(label: str) -> str:
+    """Return a label of a confusion, or what stands in its place, as the page's language has it."""
+    if label == NOTHING:
+        return gettext(NOTHING)
+    name = label.removesuffix(ELSEWHERE)
+    return label if name == label else gettext("{label}, elsewhere").format(label=name)
 
 
 def confusions(kind: str, pairs: Sequence[tuple[int, Any, Any]]) -> dict[str, Any]:
@@ -271,7 +286,7 @@ def _by_place(kind: str, answer: Any) -> dict[Any, dict[str, Any]]:
 def _label_pairs(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, str]]:
     same = [label for label in first if label in second]
     pairs = [
-        (label, label if first[label] == second[label] else f"{label}, elsewhere") for label in same
+        (label, label if first[label] == second[label] else f"{label}{ELSEWHERE}") for label in same
     ]
     left = [label for label in first if label not in second]
     right = [label for label in second if label not in first]
@@ -287,7 +302,7 @@ def _label_scores(counts: Mapping[tuple[str, str], int]) -> list[dict[str, Any]]
     meant: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for (a, b), n in counts.items():
-        b = b.removesuffix(", elsewhere")
+        b = b.removesuffix(ELSEWHERE)
         said[a] += n
         meant[b] += n
         if (a, b) in counts and a == b:

@@ -32,6 +32,7 @@ ROOMS = (
     ),
     *("annotation/web", "annotation/errors.py", "annotation/apps.py", "annotation/formats"),
     *("annotation/templatetags", "analysis/insights", "analysis/web"),
+    "analysis/methods/forecast/extrapolation.py",
     *("mtl_engine/kinds", "mtl_engine/active_learning", "mtl_engine/selection"),
 )
 # Files whose texts no page shows, and why.
@@ -83,7 +84,8 @@ FOR_PAGES = frozenset(
 TOLD_WHOLE = ("kinds", "explain.py", "explanation.py")
 SILENT = frozenset(
     {
-        *("ValueError", "TypeError", "AssertionError", "EngineError", "ImproperlyConfigured"),
+        *("ValueError", "TypeError", "AssertionError", "EngineError", "AnalysisError"),
+        "ImproperlyConfigured",
         *("DoesNotExist", "HttpResponse", "startswith", "any", "frozenset", "crc32", "sha256"),
         *("print", "compile", "getLogger", "execute", "extend_schema", "extend_schema_field"),
         *("OpenApiParameter", "OpenApiExample", "UnknownName", "parse_study", "update", "split"),

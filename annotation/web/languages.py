@@ -20,6 +20,7 @@ import ast
 import os
 import re
 import struct
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -71,6 +72,7 @@ TOLD = frozenset(
         *("stage", "needs", "suffix", "choice_label", "chance_words", "delete_problem", "note"),
         *("exception", "outcome", "left_out", "decision", "role", "scope", "metric", "columns"),
         *("get_outcome_display", "forecast", "source", "fate", "baseline", "command_words"),
+        *("pull_words", "advice", "page_words", "encoder_hint"),
     }
 )
 FORM_LABEL = re.compile(r"\b(form|row|field|slider|single|box)(\.\w+)?\.label$")
@@ -273,6 +275,7 @@ def wanted_texts() -> dict[str, None]:
             *template_texts(),
             *code_texts(),
             *choice_texts(),
+            *sample_texts(),
         )
     )
 
@@ -286,6 +289,13 @@ def choice_texts() -> Iterator[str]:
                 for value, words in getattr(one, "choices", None) or ():
                     yield from (text for text in (str(words), str(value)) if text.isalpha())
                     yield from (text for text in (str(words),) if " " in text)
+
+
+def sample_texts() -> Iterator[str]:
+    """Yield what the projects that one can begin with are called, and what they are for."""
+    for path in sorted((ROOT / "projects" / "templates").glob("*.toml")):
+        sample = tomllib.loads(path.read_text())
+        yield from (sample["name"], sample["description"])
 
 
 def main() -> None:

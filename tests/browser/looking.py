@@ -7,6 +7,19 @@ from axe_playwright_python.sync_playwright import Axe
 
 PICTURES = os.environ.get("TANDEM_SCREENSHOTS", "")
 SEVERE = ("serious", "critical")
+TEXTS = """(without) => {
+    const texts = [document.title];
+    const unseen = "script, style, noscript, kbd, code, pre, .avatar";
+    const silent = without ? `${unseen}, ${without}` : unseen;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+        if (!node.parentElement.closest(silent)) texts.push(node.data);
+    for (const node of document.body.querySelectorAll("*"))
+        for (const name of ["aria-label", "title", "placeholder", "alt"])
+            if (node.hasAttribute(name) && !(without && node.closest(without)))
+                texts.push(node.getAttribute(name));
+    return texts;
+}"""
 
 
 def severe_violations(page, *rules: str) -> list[str]:
@@ -19,6 +32,11 @@ def severe_violations(page, *rules: str) -> list[str]:
         if fault["impact"] in SEVERE
         for node in fault["nodes"]
     ]
+
+
+def texts_of(page, *, without: str = "") -> list[str]:
+    """Return the texts of a page that people see or hear, without those of some elements."""
+    return page.evaluate(TEXTS, without)
 
 
 def overflow(page) -> int:

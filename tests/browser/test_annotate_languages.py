@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from mtl_engine.kinds import KINDS
 from tests.browser.annotate_fixtures import Given, start, suggestion
+from tests.browser.looking import texts_of
 from tests.marked_language import escaped, marked_language
 
 LONG = [f"χώρος.{letter}" for letter in "αβγδεζηθικλμνξοπρστυφχψω"]
@@ -26,16 +27,6 @@ SUGGESTED = {
     "Ονόματα": suggestion([[0, 1, "ΠΛΟΙΟ"]], 0.6, []),
     "Δέντρο": suggestion([[2, "υποκ"], [0, "αντικ"], [2, "αντικ"]], 0.6, []),
 }
-TEXTS = """() => {
-    const texts = [document.title];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode())
-        if (!node.parentElement.closest("script, style, kbd, .avatar")) texts.push(node.data);
-    for (const node of document.body.querySelectorAll("*"))
-        for (const name of ["aria-label", "title", "placeholder", "alt"])
-            if (node.hasAttribute(name)) texts.push(node.getAttribute(name));
-    return texts;
-}"""
 
 
 @pytest.fixture
@@ -62,7 +53,7 @@ def test_no_text_of_the_annotate_page_escapes_the_catalogues(
 
     def look(*keys):
         hands.press(*keys)
-        found.update(escaped(page.evaluate(TEXTS), queue.annotator.username, "test"))
+        found.update(escaped(texts_of(page), queue.annotator.username, "test"))
 
     look()
     look(".")  # a suggestion
@@ -104,9 +95,9 @@ def test_a_text_that_nobody_translated_is_found(make_queue, open_page, live_serv
     page = open_page(queue.annotator)
     page.context.add_cookies([{"name": "language", "value": marked, "url": live_server.url}])
     start(page, queue, "Αυρηλία")
-    assert escaped(page.evaluate(TEXTS), queue.annotator.username, "test") == set()
+    assert escaped(texts_of(page), queue.annotator.username, "test") == set()
     page.locator("#submit").evaluate("(node) => (node.title = 'Nobody translated this')")
-    found = escaped(page.evaluate(TEXTS), queue.annotator.username, "test")
+    found = escaped(texts_of(page), queue.annotator.username, "test")
     assert found == {"Nobody translated this"}
 
 

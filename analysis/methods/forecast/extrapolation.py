@@ -140,10 +140,13 @@ def _towards(
         )
     more = max(1, round(reached - now))
     span = (max(1, round((low or now) - now)), max(1, round(high - now)))
-    words = f"{metric} {_share(target)} after about {_rounded(more)} more sentences"
-    words += f" ({_rounded(span[0])} to {_rounded(span[1])})"
+    goal, low_end, high_end = _share(target), _rounded(span[0]), _rounded(span[1])
+    words = f"{metric} {goal} after about {_rounded(more)} more sentences ({low_end} to {high_end})"
     if seconds_each:
-        words += f", about {_hours(more * seconds_each)}"
+        words = (
+            f"{metric} {goal} after about {_rounded(more)} more sentences "
+            f"({low_end} to {high_end}), about {_hours(more * seconds_each)}"
+        )
     return Forecast(words, law.name, more, span[0], span[1], curve)
 
 
