@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from mtl_engine.kinds import KINDS as ALL_KINDS
+
 REPLAY = """async ({ tasks, wanted, answers, suggestions, context, tokens, actions }) => {
   const { openState, act, documentOf } = await import("/annotation/annotate/model/state.js");
   const { problemsOf } = await import("/annotation/annotate/model/state.js");
@@ -25,6 +27,11 @@ FOUND = """async ({ tasks, pressed, active }) => {
   const { allocateKeys } = await import("/annotation/annotate/input/keys.js");
   const keys = allocateKeys(tasks);
   return pressed.map((key) => keys.find(key, active));
+}"""
+COMMANDS = """async ({ tasks }) => {
+  const { allocateKeys, commandsFor } = await import("/annotation/annotate/input/keys.js");
+  const keys = allocateKeys(tasks);
+  return commandsFor(tasks).map(({ id }) => [id, keys.commandKey(id)]);
 }"""
 PRINTABLE = """async (event) => {
   const { printableKey } = await import("/annotation/annotate/input/keys.js");
@@ -195,6 +202,15 @@ def test_every_task_has_all_letters_for_its_labels_but_those_of_commands(modules
         "R": {"affects": "F", "rents": "E"},
         "S": {"nsubj": "s", "hyph": "y"},  # h and n belong to the tree while it is open
     }
+
+
+def test_every_command_has_a_key_and_stands_once_in_the_sheet_whatever_kinds_are_asked(modules):
+    tasks = [{"name": kind.name, "kind": kind.name, "labels": []} for kind in ALL_KINDS.annotated()]
+    commands = modules.evaluate(COMMANDS, {"tasks": tasks})
+    assert [name for name, key in commands if not key] == []
+    assert len(dict(commands)) == len(commands)
+    given = {"tasks": tasks, "pressed": ["="], "active": "tags"}  # spans are asked, too
+    assert modules.evaluate(FOUND, given) == [{"command": "equalTags"}]
 
 
 def test_letters_mean_the_open_task_and_its_free_digits_the_first_class(modules):

@@ -24,8 +24,8 @@ export const LIST_KEY = "0"; // opens the list of all classes
 /** All commands on printable keys for some tasks: [{id, key, words, run, isLocal}]. A local one
  *  belongs to the tasks of its kind while they are open. */
 export function commandsFor(tasks) {
-  const kinds = new Set(tasks.map(kindOf));
-  return [...COMMANDS, ...[...kinds].flatMap(({ commands }) => commands)];
+  const all = [...COMMANDS, ...tasks.flatMap((task) => kindOf(task).commands)];
+  return [...new Map(all.map((command) => [command.id, command])).values()]; // kinds share some
 }
 
 /** The keys of some tasks. custom: {commands: {id: key}, labels: {task: {label: key}}}, one person's

@@ -101,7 +101,7 @@ register({
   keys: letterKeys,
   known: unlabelled,
   commands: [
-    { id: "equalSpans", key: "=", words: t("label all equal words"), run: labelEqual },
+    { id: "equalSpans", key: "=", words: t("label all equal words"), run: labelEqual, isLocal: true },
     { id: "pieceOfSpan", key: "+", words: t("add a piece to the span"), run: startPiece },
   ],
   confirm: addPiece,
