@@ -1,5 +1,7 @@
 """The frame of the annotate page does not move: not at a slow start, not while one works."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -130,3 +132,30 @@ def test_no_word_moves_and_no_room_is_empty_when_a_task_with_fewer_labels_opens(
     hands.open_task("Syntax")
     box, tabs = bars.bounding_box(), page.locator(".task-tabs").bounding_box()
     assert box["y"] + box["height"] - tabs["y"] - tabs["height"] < 4
+
+
+def test_the_title_counts_what_is_left_and_when_all_is_done_nothing_else_is_said(
+    make_queue, open_page
+):
+    tasks = [{"name": "Topic", "kind": "classes", "labels": ["Arrival", "Delay"]}]
+    queue = make_queue([Given(["Aurelia"])], tasks=tasks)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    expect(page).to_have_title(re.compile(r"^\(1\) "))
+    hands.press("1", "Enter", "Enter")  # twice, as impatient people do
+    expect(page.locator("#empty h2")).to_be_visible()
+    expect(page.locator("#message")).to_be_empty()
+    expect(page).to_have_title(re.compile("^Annotate"))
+
+
+def test_long_neighbours_take_a_line_each_and_the_keys_name_home_and_end(make_queue, open_page):
+    long = [f"word{i}" for i in range(133)]
+    tasks = [{"name": "Topic", "kind": "classes", "labels": ["Arrival", "Delay"]}]
+    queue = make_queue([Given(["Aurelia"]), Given(long), Given(["Brask"])], tasks=tasks)
+    page = open_page(queue.annotator)
+    hands = start(page, queue, "Aurelia")
+    after = page.locator("#after")
+    expect(after).to_contain_text("word132")
+    assert after.bounding_box()["height"] < 30
+    hands.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("first, last word")

@@ -93,6 +93,7 @@ def test_whoever_is_signed_out_is_told_to_sign_in_and_goes_on(make_queue, open_p
     page.context.clear_cookies(name="sessionid")
     hands.press("v")
     expect(page.locator("#saved")).to_contain_text("Signed out")
+    expect(page.locator("#saved a")).to_have_attribute("href", "/sign-in/")
     page.context.add_cookies([session])
     _try_again(page)
     hands.wait_for_saved()

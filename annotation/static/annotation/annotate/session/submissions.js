@@ -11,7 +11,7 @@ import { PHASE } from "./session.js";
 /** Send the answers and show the next ask at once. Suggestions that wait count as the project says:
  *  as not there, or as the person's own. */
 export function submit(session) {
-  if (session.phase === PHASE.empty) return;
+  if (session.phase === PHASE.empty || session.phase === PHASE.sending) return;
   if (session.phase !== PHASE.working) {
     session.tell("warn", t("Wait a moment: this sentence is not yours yet."));
     return;
