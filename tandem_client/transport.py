@@ -231,7 +231,12 @@ def _size(part: Path | bytes) -> int:
 
 
 def _api(path: str, query: Mapping[str, Any] | None) -> str:
-    words = {key: _as_text(value) for key, value in (query or {}).items() if value is not None}
+    words = [
+        (key, _as_text(one))
+        for key, value in (query or {}).items()
+        if value is not None
+        for one in (value if isinstance(value, list) else [value])  # a list is said again for each
+    ]
     return f"/api/{path}" + (f"?{urlencode(words)}" if words else "")
 
 

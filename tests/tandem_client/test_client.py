@@ -78,6 +78,10 @@ def test_a_project_is_made_filled_changed_and_exported(manager, project, tmp_pat
     n_bytes = manager.save(manager.export(project, format="jsonl", labels="none"), path)
     assert n_bytes == path.stat().st_size
     assert len(path.read_text().splitlines()) == 12
+    names = [task["name"] for task in manager.project(project)["tasks"]]
+    assert len(names) > 1
+    one = b"".join(manager.export(project, format="jsonl", labels="none", task=names))
+    assert one == path.read_bytes()
     report = manager.import_corpus(
         project, path.read_bytes(), format="jsonl", labels="none", name="again", is_dry_run=True
     )
