@@ -379,9 +379,10 @@ def _address(request: HttpRequest, place: Place) -> str:
 def mark_sentence(
     sentence: Sentence, tasks: Sequence[Task], answers: Mapping[str, Any]
 ) -> MarkedSentence:
-    """Return a sentence with the outermost spans of its first answered spans task marked."""
+    """Return a sentence with the outermost spans of its first task that has spans marked."""
     answered = [task for task in tasks if task.name in answers]
-    marked = next((task for task in answered if KINDS[task.kind].marks_spans), None)
+    of_spans = (task for task in answered if KINDS[task.kind].marks_spans)
+    marked = next((task for task in of_spans if answers[task.name]), None)
     spans = answers[marked.name] if marked else []
     colours = {x.name: x.colour for x in marked.labels.all()} if marked else {}
     return MarkedSentence(

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.adjudication.final import final_answers
 from annotation.adjudication.services import decide, settle_agreed
 from annotation.bridge import as_example, task_specs
+from annotation.corpora.browse_pages import mark_sentence
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
 from annotation.corpora.selectors import SentenceFilter, browse_sentences, label_tree
@@ -195,6 +196,15 @@ def test_what_people_agree_on_is_gold_where_all_that_it_hangs_on_is(project, dja
     settled = Gold.objects.filter(source=Gold.Source.AGREED).values_list("task__name", flat=True)
     assert sorted(settled) == ["dose", "gives"]
     assert final_answers(project)[sentence.pk]["facts"].value == []
+
+
+def test_the_data_page_marks_spans_of_the_first_task_that_has_some(project):
+    _take(project, {**ROW, "labels": {"drug": [], "dose": [[4, 6, "DOSE"]]}})
+    sentence, tasks = project.sentences.get(), list(project.tasks.all())
+    marked = mark_sentence(sentence, tasks, {"drug": [], "dose": [[4, 6, "DOSE"]]})
+    assert [(piece.text, piece.label) for piece in marked.pieces if piece.label] == [
+        ("5 mg", "DOSE")
+    ]
 
 
 def test_pairs_of_labels_that_no_task_has_are_refused(project):
