@@ -15,19 +15,15 @@ from rest_framework.views import APIView
 
 from annotation.accounts.access import get_project
 from annotation.accounts.log import record
-from annotation.corpora.corrections import (
-    Correction,
-    correct_words,
-    cut_sentence,
-    join_next,
-    restore_version,
-)
+from annotation.corpora.carried_answers import Correction
+from annotation.corpora.corrections import correct_words, cut_sentence, join_next
 from annotation.corpora.export_records import ALL, SENTENCES
 from annotation.corpora.exports import WAYS, export_corpus, which_of
 from annotation.corpora.jobs import (
     export_file,
     safe_file_name,
 )
+from annotation.corpora.restored_versions import restore_version
 from annotation.corpora.selectors import find_corpus, find_sentences, get_sentence
 from annotation.erasure.services import delete_corpus, delete_sentences
 from annotation.errors import InvalidInput, NotFound, Problem, unknown_name

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import get_project
 from annotation.adjudication.final import spans_of_documents
 from annotation.adjudication.review import history_of, put_back
-from annotation.corpora.corrections import correct_words, cut_sentence, join_next, restore_version
+from annotation.corpora.corrections import correct_words, cut_sentence, join_next
+from annotation.corpora.restored_versions import restore_version
 from annotation.corpora.selectors import (
     PAGE_SIZE,
     Place,

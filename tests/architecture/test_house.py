@@ -7,7 +7,7 @@ import pytest
 from tests.architecture import house
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_FILES = 164  # before a new one, look for the module whose concept it is part of
+MOST_FILES = 166  # before a new one, look for the module whose concept it is part of
 SQL_PLACES = ("annotation/queue/store.py", "annotation/archive/")
 SQL_OF_ITS_OWN = {
     "annotation/management/commands/serve.py": "an advisory lock, which the ORM has not"

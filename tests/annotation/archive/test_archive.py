@@ -21,8 +21,9 @@ from annotation.archive.services import (
     verify_archive,
 )
 from annotation.archive.tables import project_tables
-from annotation.corpora.corrections import correct_words, restore_version
+from annotation.corpora.corrections import correct_words
 from annotation.corpora.exports import export_corpus
+from annotation.corpora.restored_versions import restore_version
 from annotation.errors import Conflict, Refused
 from annotation.models import (
     Annotation,

@@ -10,14 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.corpora import corrections
-from annotation.corpora.corrections import (
-    correct_words,
-    cut_sentence,
-    join_next,
-    restore_version,
-)
+from annotation.corpora.corrections import correct_words, cut_sentence, join_next
 from annotation.corpora.exports import export_corpus
 from annotation.corpora.imports import import_corpus
+from annotation.corpora.restored_versions import restore_version
 from annotation.errors import Conflict, InvalidInput
 from annotation.formats.format import get_format
 from annotation.formats.records import Problem
