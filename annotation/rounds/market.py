@@ -5,7 +5,7 @@ answer is gold. An app above this one offers repairs: it knows which answers are
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ class Trade:
 
     choice: "Choice"
     looks: tuple[AskRow, ...]
-    checks: frozenset[int]  # sentences of the choice that are checks of outside suggestions
+    checks: Mapping[int, str]  # sentences that are checks of outside suggestions, and why
     split: tuple[Mapping[str, Any], ...]
 
 
@@ -79,11 +79,16 @@ def prepare_looks(project: Project, progress: Progress) -> None:
 
 
 def trade(
-    project: Project, scored: "ScoredPool", choice: "Choice", needs: Mapping[str, float]
+    project: Project,
+    scored: "ScoredPool",
+    choice: "Choice",
+    needs: Mapping[str, float],
+    *,
+    tests: Collection[int],
 ) -> Trade:
     """Return what the time of a strategy's choice buys best, new labels and looks together.
 
-    What chance and tests take is left as it is.
+    What chance takes is left as it is, and so are the sentences that are asked to test models.
     """
     from mtl_engine.active_learning.choose import STRATEGY
     from mtl_engine.active_learning.market import choose_within, split
@@ -93,8 +98,9 @@ def trade(
     budget = sum(scored.cost(one) for one in by_strategy)
     labels = _label_candidates(project, scored, choice, by_strategy, gains)
     asked = {int(scored.pool.ids[one.row]) for one in choice.selected if one.source != STRATEGY}
+    asked.update(tests)
     others = [one for one in look_candidates(project, gains) if one.sentence not in asked]
-    checks = _outside_checks(project, scored, choice, gains)
+    checks = _outside_checks(project, scored, choice, gains, tests)
     candidates = [*labels, *checks, *others]
     bought = choose_within(candidates, budget)
     kept = {one.sentence for one in bought if one.purpose in ("label", "check")}
@@ -111,7 +117,7 @@ def trade(
     return Trade(
         replace(choice, selected=tuple(selected), cost=cost),
         looks,
-        frozenset(one.sentence for one in bought if one.purpose == "check"),
+        {one.sentence: one.why for one in bought if one.purpose == "check"},
         tuple(split(candidates, bought)),
     )
 
@@ -208,14 +214,23 @@ def _check_time(project: Project) -> float:
 
 
 def _outside_checks(
-    project: Project, scored: "ScoredPool", choice: "Choice", gains: "Mapping[str, TaskGain]"
+    project: Project,
+    scored: "ScoredPool",
+    choice: "Choice",
+    gains: "Mapping[str, TaskGain]",
+    tests: Collection[int],
 ) -> "list[Candidate]":
-    """Return checks of outside suggestions on sentences that the strategy has not chosen."""
-    from mtl_engine.active_learning.market import Candidate
+    """Return checks of outside suggestions on sentences that nothing else asks, each wording once.
+
+    They are worth what chance brings: whoever suggested has not looked for what teaches most.
+    """
+    from mtl_engine.active_learning.market import Candidate, worth_of_chance
 
     names, ids = scored.pool.names, scored.pool.ids
     row_of = {int(pk): row for row, pk in enumerate(ids.tolist())}
-    known = {int(ids[one.row]) for one in choice.selected}
+    groups = scored.scores.groups
+    said = set() if groups is None else {int(groups[one.row]) for one in choice.selected}
+    known = {int(ids[one.row]) for one in choice.selected} | set(tests)
     rows = Suggestion.objects.filter(task__project=project).exclude(source__in=(MODEL, IMPORT))
     by_sentence: dict[int, set[str]] = defaultdict(set)
     for sentence, task in rows.order_by("-id").values_list("sentence_id", "task__name"):
@@ -226,9 +241,12 @@ def _outside_checks(
     if not by_sentence:
         return []
     faster = _check_time(project)
+    by_chance = worth_of_chance(choice, len(names))
     candidates = []
     for sentence, tasks in by_sentence.items():
         row = row_of[sentence]
+        if groups is not None and (groups[row] < 0 or int(groups[row]) in said):
+            continue
         columns = tuple(
             column
             for column, name in enumerate(names)
@@ -236,7 +254,13 @@ def _outside_checks(
         )
         seconds = scored.prices.seconds(row, columns)
         if columns and seconds:
-            value = sum(gains[names[column]].by_answer for column in columns)
+            if groups is not None:
+                said.add(int(groups[row]))
+            value = sum(
+                gains[names[column]].by_answer
+                * (1.0 if by_chance is None else float(by_chance[column]) * seconds)
+                for column in columns
+            )
             candidates.append(
                 Candidate(
                     "check",

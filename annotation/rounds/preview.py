@@ -154,9 +154,12 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
         choice, drawn = _choose(last, scored, settings_of)
         n_answers = own.overlap or project.overlap
         bought = _bought(scored, choice, drawn, n_answers)
+        checks: Mapping[int, str] = {}
         if own.buys_looks:
-            traded = trade(project, scored, choice, last.stages["scoring"].get("needs", {}))
-            choice = traded.choice
+            needs = last.stages["scoring"].get("needs", {})
+            tests = {int(scored.pool.ids[one.row]) for one in drawn}
+            traded = trade(project, scored, choice, needs, tests=tests)
+            choice, checks = traded.choice, traded.checks
             looks = sum(row["minutes"] for row in traded.split if row["purpose"] in OF_LOOKS)
             bought = {
                 **_bought(scored, choice, drawn, n_answers, looks),
@@ -165,7 +168,7 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
         found["budgets"][f"{minutes:g}"] = bought
         if minutes == usual:
             found["lengths"] = _lengths(scored, choice)
-            found["examples"] = _examples(scored, choice, settings_of)
+            found["examples"] = _examples(scored, choice, settings_of, checks)
     return found
 
 
@@ -276,7 +279,7 @@ def _lengths(scored: ScoredPool, choice: "Choice") -> dict[str, Any]:
 
 
 def _examples(
-    scored: ScoredPool, choice: "Choice", settings: RoundSettings
+    scored: ScoredPool, choice: "Choice", settings: RoundSettings, checks: Mapping[int, str]
 ) -> list[dict[str, Any]]:
     from mtl_engine.active_learning.explain import explain_choice
 
@@ -291,7 +294,7 @@ def _examples(
             "text": texts[sentence],
             "seconds": whole_tenths(scored.prices.seconds(one.row, one.tasks) or 0.0),
             "tasks": [scored.pool.names[column] for column in one.tasks],
-            "why": reason.why,
+            "why": checks.get(sentence) or reason.why,
             "is_random": one.source != "strategy",
         }
         for rank, (sentence, one, reason) in enumerate(

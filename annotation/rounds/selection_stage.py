@@ -99,18 +99,19 @@ def select_stage(round: Round, workspace: Workspace, progress: Progress) -> Sele
         vectors=lambda rows: sentence_vectors(load_models(workspace), scored.pool, rows),
         needs=round.stages["scoring"].get("needs", {}),
     )
+    tests = [*again, *_test_asks(drawn, scored)]
     looks: Sequence[AskRow] = ()
     market: Sequence[Mapping[str, Any]] = ()
-    checks: frozenset[int] = frozenset()
+    checks: Mapping[int, str] = {}
     if settings.buys_looks and not is_seed:
         prepare_looks(round.project, lambda stage, *done: progress("selecting", *done))
         needs = round.stages["scoring"].get("needs", {})
-        traded = trade(round.project, scored, choice, needs)
+        asked = {ask.sentence_id for ask in tests}
+        traded = trade(round.project, scored, choice, needs, tests=asked)
         choice, looks, market = traded.choice, traded.looks, traded.split
         checks = traded.checks
-    tests = [*again, *_test_asks(drawn, scored)]
     chosen = [
-        replace(ask, purpose=Ask.Purpose.CHECK.value) if ask.sentence_id in checks else ask
+        _as_check(ask, checks[ask.sentence_id]) if ask.sentence_id in checks else ask
         for ask in _asks(choice, scored, settings, is_seed)
     ]
     asks = interleaved(chosen, tests)
@@ -279,6 +280,12 @@ def _asks(
             )
         )
     return asks
+
+
+def _as_check(ask: AskRow, why: str) -> AskRow:
+    """Return an ask of an outside suggestion; the strategy has a reason only for its own."""
+    reason = {**ask.reason, "why": why} if why else ask.reason
+    return replace(ask, purpose=Ask.Purpose.CHECK.value, reason=reason)
 
 
 def _confidences(scores: PoolScores, row: int, tasks: Sequence[str]) -> dict[str, float]:

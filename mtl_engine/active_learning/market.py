@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mtl_engine.active_learning.choose import Choice
+from mtl_engine.selection.order import Floats
 from mtl_engine.selection.solvers import solve
 from mtl_engine.selection.solvers.problem import integer_problem
 
@@ -71,6 +72,19 @@ def relative_worth(choice: Choice, n_tasks: int) -> dict[tuple[int, int], float]
         for column in range(n_tasks)
         if usual[column] and pick.tasks[column]
     }
+
+
+def worth_of_chance(choice: Choice, n_tasks: int) -> Floats | None:
+    """Return (t,) what a second of sentences drawn by chance is worth in usual chosen answers.
+
+    None where the strategy does not tell what its batch is worth.
+    """
+    batch = choice.coverage
+    if batch is None or not batch.picks:
+        return None
+    gains = np.array([pick.gains for pick in batch.picks]).reshape(-1, n_tasks)
+    by_choice = (gains > 0).sum(axis=0) / max(batch.cost, 1e-9)  # usual answers per second
+    return np.asarray(by_choice / np.maximum(batch.ratio, 1e-9))
 
 
 @dataclass(frozen=True)

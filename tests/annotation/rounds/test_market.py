@@ -231,6 +231,33 @@ def test_a_round_buys_a_repair_with_its_minutes_and_says_how_they_are_split(
     assert replay_round(first).is_same
 
 
+def test_checks_of_outside_suggestions_are_worth_what_chance_brings(project, work, client, people):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    intents = project.tasks.get(name="Intent").labels.values_list("name", flat=True)
+    unlabelled = project.sentences.filter(gold__isnull=True).order_by("id")
+    rows = [{"sentence": one.pk, "task": "Intent", "value": intents[0]} for one in unlabelled]
+    client.force_login(people[0])
+    told = client.put(
+        f"/api/projects/{project.pk}/suggestions/",
+        {"source": "rules", "suggestions": rows},
+        content_type="application/json",
+    )
+    assert told.status_code == 200, told.content
+    settings = {"unit": "minutes", "amount": 8, "test_size": 80, "buys_looks": True}
+    first = launch_round(project=project, changes={**TINY, **settings}, created_by=None)
+    work()
+    first.refresh_from_db()
+    assert (first.state, first.message) == ("labelling", "")  # what tests models is asked once
+    assert first.stages["selecting"]["n_test"] > 0
+    split = {row["purpose"]: row for row in first.stages["selecting"]["market"]}
+    assert split["check"]["n_offered"] > 0
+    whys = [ask.reason["why"] for ask in Ask.objects.filter(queue__round=first, purpose="check")]
+    assert all("least sure" not in why for why in whys)
+    if "Suggested from outside" in " ".join(whys):
+        assert split["label"]["n"] > 0  # they do not crowd out what the strategy looked for
+
+
 def test_a_round_that_buys_looks_proofreads_the_newest_answers_first(project, work):
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=20, labelled=False, first=60)

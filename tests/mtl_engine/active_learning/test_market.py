@@ -5,15 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from mtl_engine.active_learning.choose import Budget, choose, solved_columns
+from mtl_engine.active_learning.choose import Budget, Choice, choose, solved_columns
 from mtl_engine.active_learning.market import (
     Candidate,
     TaskGain,
     choose_within,
     gain_by_answer,
     split,
+    worth_of_chance,
 )
 from mtl_engine.active_learning.settings import ActiveLearningSettings
+from mtl_engine.selection.coverage.batch import CoverageBatch
+from mtl_engine.selection.coverage.lazy_greedy import Pick
 from tests.mtl_engine.active_learning.pools import pool_of, prices_of, random_scores
 from tests.mtl_engine.corpus import MOOD, SPANS, sentences
 
@@ -65,6 +68,20 @@ def test_a_surely_wrong_class_is_worth_several_new_answers():
     assert task.correction(1.0, "repair") == pytest.approx(0.9 * 4 * 0.01)
     many = TaskGain(by_answer=0.01, n_items=10.0, n_labels=2)  # one of ten items is a tenth
     assert many.correction(1.0, "repair") == pytest.approx(0.1 * task.correction(1.0, "repair"))
+
+
+def test_chance_is_worth_as_much_less_as_its_batch_is():
+    picks = tuple(
+        Pick(row, np.array([True, row == 0]), np.array([0.2, 0.1 * (row == 0)]), cost=5.0)
+        for row in range(4)
+    )
+    batch = CoverageBatch(
+        picks, np.array([0.8, 0.1]), np.array([0.2, 0.1]), np.ones(2) / 2, 1.0, (9, 2)
+    )
+    choice = Choice((), 20.0, coverage=batch)
+    # four answers in 20 seconds, worth four random batches; one answer, worth one
+    assert worth_of_chance(choice, 2) == pytest.approx([4 / 20 / 4, 1 / 20])
+    assert worth_of_chance(Choice((), 20.0), 2) is None
 
 
 def test_the_split_tells_minutes_and_points_of_each_purpose():
