@@ -105,11 +105,10 @@ def _words_beside(one: Judgement, example: Example, tasks: Mapping[str, TaskSpec
     label = label_of(one.given)
     form = form_of(tasks[one.task])
     if form in (WORD, SPAN):
-        before, behind = (
-            word_at(example, place[0] - 1),
-            word_at(example, place[-1] + (form != SPAN)),
-        )
-        return _Cell((before, (before, behind)), label, f"{before} … {behind}")
+        first, last = place[0] - 1, place[-1] + (form != SPAN)
+        before, behind = word_at(example, first), word_at(example, last)
+        shown = f"{before if first >= 0 else ''} … {behind if last < len(example.tokens) else ''}"
+        return _Cell((before, (before, behind)), label, shown.strip())
     if len(place) == 4:
         is_turned = place[2] < place[0]
         start, end = (place[3], place[0]) if is_turned else (place[1], place[2])
