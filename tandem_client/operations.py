@@ -1043,7 +1043,8 @@ class Market(TypedDict):
     n: int
     minutes: float
     points: float
-    points_per_hour: float
+    points_per_minute: float
+    best_per_minute: float
     why: str
 
 

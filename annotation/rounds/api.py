@@ -106,7 +106,8 @@ class MarketMessage(Message):
     n = Whole()
     minutes = Number()
     points = Number(help_text="Expected, of all tasks by what they need.")
-    points_per_hour = Number()
+    points_per_minute = Number(help_text="Of those that are bought.")
+    best_per_minute = Number(help_text="Of the best that is offered.")
     why = Text(allow_blank=True)
 
 

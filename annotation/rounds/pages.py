@@ -283,16 +283,40 @@ def _length_rows(lengths: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _minute_rows(bought: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return where the minutes go: task by task, or with the market purpose by purpose."""
     rows = sorted(bought["tasks"].items(), key=lambda row: -row[1])
     found = [{"name": name, "share": share, "note": ""} for name, share in rows]
-    for row in bought.get("market", ()):
-        if row["purpose"] in OF_LOOKS and row["n"]:
-            note = f"{row['n']:,} of {row['n_offered']:,}. {row['why']}"
-            share = row["minutes"] / max(bought["minutes"], 0.1)
-            found.append({"name": row["title"], "share": share, "note": note})
+    if market := bought.get("market"):
+        looks = {
+            row["purpose"]: row["minutes"] / max(bought["minutes"], 0.1)
+            for row in market
+            if row["purpose"] in OF_LOOKS
+        }
+        others = [row for row in market if row["purpose"] not in looks]
+        minutes = sum(row["minutes"] for row in others) or 1.0
+        left = max(0.0, 1 - bought["chance"] - sum(looks.values()))
+        shares = looks | {row["purpose"]: left * row["minutes"] / minutes for row in others}
+        found = [
+            {
+                "name": row["title"],
+                "share": shares[row["purpose"]],
+                "note": _traded_words(row),
+                "why": row["why"],
+            }
+            for row in market
+        ]
     note = "All tasks: it keeps the comparison and the test honest."
     found.append({"name": "By chance", "share": bought["chance"], "note": note})
     return [{**row, "minutes": row["share"] * bought["minutes"]} for row in found]
+
+
+def _traded_words(row: Mapping[str, Any]) -> str:
+    """Return how much of a purpose is bought, and what it brings."""
+    n, offered = f"{row['n']:,}", f"{row['n_offered']:,}"
+    points, best = f"{row['points_per_minute']:.2f}", f"{row['best_per_minute']:.2f}"
+    if not row["n"]:
+        return f"None of {offered}: at best {best} points per minute."
+    return f"{n} of {offered}: {points} points per minute."
 
 
 def _titled(values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -121,7 +121,10 @@ def choose_within(candidates: Sequence[Candidate], seconds: float) -> list[Candi
 
 
 def split(candidates: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """Return how the time is divided among the purposes, and what each brings per hour."""
+    """Return how the time is divided among the purposes, and what each brings per minute.
+
+    The best that was offered says why nothing was bought of a purpose.
+    """
     rows = []
     for purpose, title in PURPOSES.items():
         possible = [one for one in candidates if one.purpose == purpose]
@@ -138,7 +141,10 @@ def split(candidates: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[
                 "n": len(own),
                 "minutes": round(seconds / 60, 1),
                 "points": round(100 * value, 2),
-                "points_per_hour": round(100 * value * 3600 / seconds, 2) if seconds else 0.0,
+                "points_per_minute": round(6000 * value / seconds, 3) if seconds else 0.0,
+                "best_per_minute": round(
+                    6000 * max(o.value / max(o.seconds, 0.1) for o in possible), 3
+                ),
                 "why": own[0].why if own and purpose != LABEL else "",
             }
         )

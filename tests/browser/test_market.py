@@ -19,7 +19,7 @@ WHY = {
 }
 SPLIT = [
     {"purpose": purpose, "title": title, "n_offered": 9, "n": n, "minutes": minutes,
-     "points": 0.5, "points_per_hour": 2.5, "why": WHY.get(purpose, "")}
+     "points": 0.5, "points_per_minute": 0.5, "best_per_minute": 0.7, "why": WHY.get(purpose, "")}
     for purpose, title, n, minutes in (
         ("label", "New labels", 1, 12.0),
         ("second", "Second opinions", 1, 0.5),

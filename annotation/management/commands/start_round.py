@@ -84,7 +84,8 @@ class Command(RefusingCommand):
             for row in bought.get("market", ()):
                 self.stdout.write(
                     f"  {row['title']}: {row['n']} of {row['n_offered']}, {row['minutes']} min, "
-                    f"{row['points_per_hour']} points per hour"
+                    f"{row['points_per_minute']:.2f} points per minute, "
+                    f"at best {row['best_per_minute']:.2f}"
                 )
         for one in found["examples"]:
             self.stdout.write(f"{one['rank']:>3}  {one['text']}  | {one['why']}")

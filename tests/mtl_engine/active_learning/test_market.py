@@ -88,13 +88,13 @@ def test_the_split_tells_minutes_and_points_of_each_purpose():
     candidates = [
         _candidate(1, 60.0, 0.02),
         _candidate(2, 30.0, 0.01, "repair"),
-        _candidate(3, 30.0, 0.0, "second"),
+        _candidate(3, 30.0, 0.001, "second"),
     ]
     rows = {row["purpose"]: row for row in split(candidates, candidates[:2])}
     assert set(rows) == {"label", "repair", "second"}
     assert (rows["repair"]["n"], rows["repair"]["minutes"]) == (1, 0.5)
-    assert rows["label"]["points_per_hour"] == pytest.approx(120.0)
-    assert rows["second"]["n"] == 0
+    assert rows["label"]["points_per_minute"] == pytest.approx(2.0)
+    assert (rows["second"]["n"], rows["second"]["best_per_minute"]) == (0, pytest.approx(0.2))
 
 
 @pytest.mark.parametrize("strategy", ["MT-EEC", "MT-RRF"])
