@@ -293,7 +293,7 @@ def _what_ifs(
     found: list[WhatIf] = []
     for name in plan.tasks if len(plan.tasks) > 1 else ():
         row = measured.get(f"drop:{name}")
-        detail = "Its hours go; what that does to the other tasks was not measured."
+        detail = "Saves its hours; the effect on the other tasks has not been measured."
         if row:
             detail = f"Trained without it in round {trained['round']}: {_gain_words(row)}."
         gains = {task: _gain(one) for task, one in (row["gains"] if row else {}).items()}
@@ -318,12 +318,10 @@ def _what_ifs(
     if plan.tasks:
         n = facts["n_answers"]
         words = f"{n + 1} answers per sentence" if n > 1 else "Two answers per sentence"
-        detail = "Agreement is measured; an hour answers fewer sentences."
+        detail = "Measures agreement; an hour covers fewer sentences."
         found.append(WhatIf("overlap", words, detail, times=(n + 1) / n))
         words = f"One more person, {NEW_HOURS:g} h per week"
-        detail = (
-            f"The same hours, shared. Learning the guidelines counted with {LEARNING_HOURS:g} h."
-        )
+        detail = f"The same work, shared; {LEARNING_HOURS:g} h to learn the guidelines included."
         found.append(
             WhatIf("person", words, detail, new_hours=NEW_HOURS, extra_hours=LEARNING_HOURS)
         )
