@@ -74,6 +74,7 @@ NO_PROSE = frozenset(
             "attributes of ",
         ),
         *("{project} round {number}", "read me"),
+        *("token {token}", "session {session}", "nobody at {request}"),
     }
 )
 # Of a library only what is meant for pages: what it registers, and what it finds wrong in input.
