@@ -1195,9 +1195,9 @@ class OneSuggestion(TypedDict):
 
 
 class OtherLabel(TypedDict):
-    """A class that the model takes for possible besides."""
+    """An item that the model takes for possible besides: another class, arc or span."""
 
-    value: str
+    value: Any
     confidence: float
 
 

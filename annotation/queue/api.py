@@ -124,9 +124,9 @@ class ReasonField(s.JSONField):
 
 
 class OtherLabel(Message):
-    """A class that the model takes for possible besides."""
+    """An item that the model takes for possible besides: another class, arc or span."""
 
-    value = s.CharField()
+    value = AnswerField()
     confidence = s.FloatField()
 
 
