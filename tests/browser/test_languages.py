@@ -96,5 +96,5 @@ def _names(project):
     names |= {word for text in [*names] if " " in text for word in text.split()}
     for template in map(read_template, template_names()):
         for task in template["tasks"]:
-            names |= {task["name"], "\n".join(task["labels"])}
+            names |= {task["name"], "\n".join(task.get("labels", ()))}
     return sorted(names - {""}, key=len, reverse=True)
