@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 from benchmarks.annotate_typist import Typist
 from benchmarks.web_server import WebServer, serving
 
+BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run".split()
 HOW = (
     "`python -m benchmarks.annotate`: headless Chromium and the product's web server (gunicorn, "
@@ -73,7 +74,7 @@ def main() -> None:
         made = json.loads(server.run("benchmarks.annotate_project", *atis))
         made["files"] = script_files(home / "static")
         with serving(server), sync_playwright() as playwright:
-            path = shutil.which("chromium") or shutil.which("google-chrome")
+            path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
             browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
             rows = measure_all(browser, f"http://127.0.0.1:{server.port}", made)
             browser.close()
