@@ -192,17 +192,17 @@ def test_broken_rules_are_told_while_one_works_and_lead_to_their_words(make_queu
 def test_arcs_that_tree_and_graph_have_are_drawn_once_where_they_are_read(make_queue, open_page):
     tasks = [
         {"name": "Syntax", "kind": "tree", "labels": ["root", "nsubj", "obl"]},
-        {"name": "Deps", "kind": "graph", "labels": ["root", "nsubj", "obl:in"]},
+        {"name": "Deps", "kind": "graph", "labels": ["root", "nsubj", "nsubj:pass", "obl:in"]},
     ]
     queue = make_queue([Given(TOKENS)], tasks=tasks)
     sentence = Sentence.objects.get()
     values = {
         "Syntax": [[2, "nsubj"], [0, "root"], [2, "obl"]],
         "Deps": [
-            ["1", "2", "nsubj"],
+            ["1", "2", "nsubj:pass"],
             ["1", "3", "nsubj"],
             ["2", "0", "root"],
-            ["3", "2", "obl:in"],
+            ["3.1", "2", "obl:in"],
         ],
     }
     for name, value in values.items():
@@ -212,5 +212,11 @@ def test_arcs_that_tree_and_graph_have_are_drawn_once_where_they_are_read(make_q
     page = open_page(owner)
     page.goto(f"/projects/{queue.project.pk}/sentences/{sentence.pk}/")
     names = page.locator("tandem-sentence text.arc")
-    expect(names).to_have_count(4)
-    assert sorted(names.all_text_contents()) == ["nsubj", "nsubj", "obl:in", "root"]
+    expect(names).to_have_count(5)
+    assert sorted(names.all_text_contents()) == [
+        "nsubj",
+        "nsubj:pass",
+        "obl",
+        "obl:in→3.1",
+        "root",
+    ]

@@ -255,7 +255,7 @@ function once(items) {
 }
 
 function isSaidBy(arc, other) {
-  return arc.task !== other.task && other.label.startsWith(arc.label);
+  return arc.task !== other.task && !other.isExtra && other.label.startsWith(arc.label);
 }
 
 /** Arcs under the words need ids of their own. */
