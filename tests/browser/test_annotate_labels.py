@@ -1,5 +1,6 @@
 """Big label sets: every task in sight, the likely labels first, all of them a few letters away."""
 
+import re
 from typing import Any
 
 import pytest
@@ -109,6 +110,13 @@ def test_a_label_without_a_key_is_typed_on_the_words(make_queue, open_page):
     hands.press("Shift+ArrowRight")
     expect(chooser.locator(".chooser-for")).to_have_text("Slots before eleven")
     top = chooser.bounding_box()["y"]
+    expect(chooser.get_by_role("option")).to_have_count(67)
+    branch = chooser.locator(".branch", has_text="depart_time")
+    leaf = branch.locator("xpath=following-sibling::li[1]")  # of the tree of labels
+    expect(leaf).to_have_class("leaf")
+    expect(leaf.locator(".chooser-name")).to_have_text(re.compile(r"^\.\w+"))
+    expect(leaf).to_have_attribute("data-label", re.compile(r"^depart_time\."))
+    picture(page, "annotate-tree-of-labels")
     page.keyboard.type("de ti")
     expect(chooser.get_by_role("option")).to_have_count(6)
     expect(chooser.locator("u").first).to_have_text("de")

@@ -8,6 +8,8 @@ export const MOST_IN_LINE = 12; // labels of a task that are all shown, without 
 const MOST_COLOURED = 24; // more labels share the colours of their prefixes
 const NO_PREFIX = t("no prefix");
 const PART = /[^.:=_\s-]+/g; // of a name, and of what is typed
+const FIRST = /^.[^.:]*(?=[.:].)/; // part of a name that has more
+const N_FAVOURITES = 6; // labels that stay above the tree of the others
 const BETWEEN = /[.:=_\s-]+/g; // the parts
 
 const grouped = new WeakMap(); // list of labels -> {n, groups, places}
@@ -121,6 +123,12 @@ export class Usage {
     }
   }
 
+  /** Names of the labels that the person gives most. */
+  favourites(task) {
+    const own = Object.entries(this.own[task.name] ?? {}).sort(([, a], [, b]) => b - a);
+    return own.slice(0, N_FAVOURITES).map(([name]) => name);
+  }
+
   /** Names of a task's labels, the most used first. */
   ranked(task) {
     const of = (counts, name) => counts[task.name]?.[name] ?? 0;
@@ -143,6 +151,17 @@ export function matchName(name, typed) {
     from = at + part.length;
   }
   return hits;
+}
+
+/** Names in the order of their first parts: [{branch, leaves}], the branch "" where no other name
+ *  has that part; fromloc.city and fromloc.state are leaves of "fromloc". */
+export function branchesOf(names) {
+  const branches = new Map();
+  for (const name of names) {
+    const branch = name.match(FIRST)?.[0] ?? name;
+    branches.set(branch, [...(branches.get(branch) ?? []), name]);
+  }
+  return [...branches].map(([branch, leaves]) => ({ branch: leaves.length > 1 ? branch : "", leaves }));
 }
 
 /** Names that fit what is typed, in their given order but for a name that is typed as a whole. */

@@ -5,6 +5,7 @@ import { element, keyCap, put, setText } from "../dom.js";
 import { capText } from "../input/keys.js";
 import { kindOf } from "../kinds/index.js";
 import {
+  branchesOf,
   colourOf,
   labelledBefore,
   likelyLabels,
@@ -158,7 +159,8 @@ export class Chooser {
     const found = matchNames(this.#ranked(), typed);
     const written = typed.trim();
     const isNew = isOpen && written && !labels.includes(written);
-    const options = found.map((name) => this.#option(name, typed));
+    const isFlat = written || kindOf(task).isText;
+    const options = isFlat ? found.map((name) => this.#option(name, typed)) : this.#tree(found);
     if (isNew && kindOf(task).isText) {
       options.unshift(optionNode(written, t("Write ‘{text}’", { text: written })));
     }
@@ -184,13 +186,28 @@ export class Chooser {
     return first ? [first, ...order.filter((name) => name !== first)] : order;
   }
 
-  #option(name, typed) {
+  /** What is known to fit or is used most, then all else by the first part of its name. */
+  #tree(names) {
+    const { task, first, likely, before } = this.question;
+    const used = new Set([first, ...this.usage.favourites(task), ...likely.keys(), ...before.keys()]);
+    const rest = names.filter((name) => !used.has(name));
+    return [
+      ...names.filter((name) => used.has(name)).map((name) => this.#option(name, "")),
+      ...branchesOf(rest).flatMap(({ branch, leaves }) => [
+        ...(branch ? [element("li", { class: "branch", role: "presentation" }, branch)] : []),
+        ...leaves.map((name) => this.#option(name, "", branch.length)),
+      ]),
+    ];
+  }
+
+  /** from: where the part of the name begins that is written, below a branch of names. */
+  #option(name, typed, from = 0) {
     const { task, likely, before } = this.question;
     const known = task.labels.some((label) => label.name === name);
     const key = known ? this.keys().keyOf(task.name, name) : "";
     const sure = likely.get(name);
     const text = element("span", { class: "chooser-name" });
-    let at = 0;
+    let at = from;
     for (const [start, end] of matchName(name, typed) ?? []) {
       text.append(name.slice(at, start), element("u", {}, name.slice(start, end)));
       at = end;
@@ -203,6 +220,7 @@ export class Chooser {
     const meta =
       sure === undefined ? times : t("likely {p}", { p: shortNumber(Math.min(1, sure)) });
     const option = optionNode(name, cap, text, element("span", { class: "small muted" }, meta));
+    option.classList.toggle("leaf", from > 0);
     put(option, "data-colour", colour === null ? null : String(colour));
     const { description = "" } = task.labels.find((label) => label.name === name) ?? {};
     put(option, "title", description || null);
