@@ -427,7 +427,7 @@ def as_markdown(rows: Sequence[dict[str, Any]]) -> str:
             f"Not run, and targets not tried: {', '.join(left_out)}. Fewer than five seeds of each "
             "corpus allow no claim.",
         ]
-    lines += _compared(newest, known) + _runs(newest)
+    lines += _compared(newest, known) + _bought(newest, known) + _runs(newest)
     return "\n".join(lines) + "\n"
 
 
@@ -461,6 +461,37 @@ def _compared(
                 f"| {name} | {first}, {second} | {len(pairs)} ({len(ended)}) "
                 f"| {own.mean():.0f}, {other.mean():.0f} | {_with_interval(own - other)} "
                 f"| {_with_interval(100 * (own - other) / other)} |"
+            )
+    return lines
+
+
+def _bought(newest: dict[tuple[str, int, str], dict[str, Any]], known: Sequence[str]) -> list[str]:
+    """Return the table of what the market was offered and bought."""
+    lines = [
+        "",
+        "## What the market bought",
+        "",
+        "Of all its teams together. Where looks take few of the minutes, a difference "
+        "between market and default is what trainings and people differ by.",
+        "",
+        "| corpus | kind of ask | offered | bought | minutes | of the minutes that were traded |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in known:
+        rows = [
+            row
+            for (corpus, _, way), one in newest.items()
+            if (corpus, way) == (name, "market")
+            for step in one["course"]
+            for row in step.get("split", ())
+        ]
+        total = sum(row["minutes"] for row in rows)
+        for title in dict.fromkeys(row["title"] for row in rows):
+            own = [row for row in rows if row["title"] == title]
+            offered, n = (sum(row[key] for row in own) for key in ("n_offered", "n"))
+            minutes = sum(row["minutes"] for row in own)
+            lines.append(
+                f"| {name} | {title} | {offered} | {n} | {minutes:.1f} | {minutes / total:.1%} |"
             )
     return lines
 
