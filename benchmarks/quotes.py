@@ -184,18 +184,31 @@ def as_markdown(
         f"| as it was before | {BEFORE.noise:g}, {BEFORE.looks}, {BEFORE.own_curves:g} "
         f"| {summary(before)} |"
     )
-    bounded = [h for h in made if math.isfinite(h.quoted.high)]
-    held = sum(h.holds for h in bounded)
+    elsewhere = [h for *_, own in held_out for h in own]
     lines += [
         "",
-        f"Of the {len(bounded)} quotes with an upper end {held} held ({held / len(bounded):.0%}). "
-        "The quotes of one curve are not independent of each other. The first two tables are of "
+        "What another project may expect is the table of corpora held out: "
+        f"{_by_ends(elsewhere)}. One corpus may well be outside the goal, and the quotes of one "
+        "curve are not independent of each other. The first two tables are of "
         f"the product's constants ({DOUBT.noise:g}, {DOUBT.looks}, {DOUBT.own_curves:g}), chosen "
-        "on all these curves; those of a corpus held out are what another project may expect. A "
+        f"on all these curves, so that they flatter it: {_by_ends(made)}. A "
         "quote without an upper end is told as 'more than' its lower one: the target may lie above "
         f"what the task can reach, or more than {FARTHEST:g} times the sentences so far away.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _by_ends(made: list[Hindcast]) -> str:
+    """Return how many intervals held, with and without an upper end."""
+    counts = []
+    for is_bounded in (True, False):
+        some = [h for h in made if math.isfinite(h.quoted.high) == is_bounded]
+        counts.append(f"{sum(h.holds for h in some)} of {len(some)}")
+    held = sum(h.holds for h in made)
+    return (
+        f"{held} of {len(made)} held ({held / len(made):.0%}), {counts[0]} with an upper end and "
+        f"{counts[1]} without one, which hold unless less was needed than they said"
+    )
 
 
 def summary(made: list[Hindcast]) -> str:
