@@ -190,8 +190,10 @@ def compared(own: Sequence[float], other: Sequence[float], *, n_tried: int = 1) 
 
 def proposal_words(stored: Mapping[str, Any] | None) -> str:
     """Return what the last replay proposes, in one sentence."""
-    if not stored or not stored["rows"]:
+    if not stored:
         return ""
+    if not stored["rows"]:
+        return "Replays of the past: there was no time for another way of choosing."
     best = stored["proposal"]
     if best is None:
         n = len(stored["rows"])

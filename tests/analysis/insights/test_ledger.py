@@ -119,6 +119,11 @@ def test_only_other_ways_are_tried_and_task_groups_only_with_several_tasks(proje
     assert all("architecture" not in changes for changes in alone)
 
 
+def test_replays_that_had_no_time_say_so():
+    assert proposal_words(None) == ""
+    assert "no time" in proposal_words({"rows": [], "proposal": None})
+
+
 def _propose(project, **changes):
     best = {
         "words": "joined ranks",
