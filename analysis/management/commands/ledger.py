@@ -35,8 +35,8 @@ class Command(BaseCommand):
             if options["replay"]:
                 proposals.PROPOSALS.check(project)
                 wanted = {"minutes": options["replay"], "n_seeds": options["seeds"]}
-                settings = proposals.ProposalSettings.from_dict(wanted)
-                plans.append((proposals.PROPOSALS, settings))
+                how = proposals.ProposalSettings.from_dict(wanted)
+                plans.append((proposals.PROPOSALS, how))
             for kind, settings in plans:
                 compute_insight(project=project, kind=kind, settings=settings)
             if options["apply"]:
