@@ -65,7 +65,7 @@ def advice(request: HttpRequest, project_id: int) -> HttpResponse:
         "tasks": shown_tasks(result) if result else [],
         "rows": effect_rows(result) if result else [],
         "policy": known_insight(project, "policy"),
-        "is_worker_alive": alive_workers(timezone.now(), RESEARCH).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now(), RESEARCH)),
         "has_tasks": project.tasks.count() > 1,
     }
     return render_in_project(request, "analysis/advice.html", project, "rounds", context)
@@ -84,7 +84,7 @@ def working_styles(request: HttpRequest, project_id: int) -> HttpResponse:
         "part": "working_styles",
         "is_off": not project.shows_working_styles,
         "known": known,
-        "is_worker_alive": alive_workers(timezone.now(), RESEARCH).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now(), RESEARCH)),
         "reason": result.get("reason", ""),
     }
     if found:
@@ -111,7 +111,7 @@ def suspects(request: HttpRequest, project_id: int) -> HttpResponse:
         "rows": [_drawn_suspect(row) for row in rows[:N_SUSPECTS]],
         "n_open": len(rows),
         "counts": repair_counts(project),
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now())),
     }
     return render_in_project(request, "analysis/suspects.html", project, "review", context)
 

@@ -372,7 +372,7 @@ def _page(
     context = {
         "form": form,
         "labels": LABELS,
-        "is_worker_alive": alive_workers(timezone.now(), FILES).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now(), FILES)),
     }
     return render_in_project(
         request, "annotation/import.html", project, "data", context, status=status

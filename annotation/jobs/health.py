@@ -138,7 +138,7 @@ class DatabaseCollector(Collector):
         yield _gauge("tandem_jobs", "Jobs by kind and state.", ("kind", "state"), jobs)
         rounds = Round.objects.order_by().values_list("project", "state").annotate(n=Count("id"))
         yield _gauge("tandem_rounds", "Rounds by project and state.", ("project", "state"), rounds)
-        n_workers = alive_workers(timezone.now()).count()
+        n_workers = len(alive_workers(timezone.now()))
         yield _gauge("tandem_workers", "Workers that are alive.", (), [(n_workers,)])
         age = heartbeat_age()
         yield _gauge(
@@ -183,8 +183,8 @@ def state_of_server() -> dict[str, Any]:
         now = timezone.now()
         found |= {
             "n_missing_migrations": n_missing,
-            "n_workers": alive_workers(now).count(),
-            "lanes": {lane: alive_workers(now, lane).count() for lane in LANES},
+            "n_workers": len(alive_workers(now)),
+            "lanes": {lane: len(alive_workers(now, lane)) for lane in LANES},
             "worker_seconds": heartbeat_age(),
         }
     except DatabaseError:

@@ -42,7 +42,7 @@ def job_page(request: HttpRequest, project_id: int, job_id: int) -> HttpResponse
         "home": home,
         "home_href": reverse(home, args=[project.pk]),
         "is_open": job.state in OPEN,
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now())),
     }
     return render_in_project(request, "annotation/job.html", project, home, context)
 
@@ -61,7 +61,7 @@ def job_progress(request: HttpRequest, project_id: int, job_id: int) -> JsonResp
             "n_done": job.n_done,
             "n_total": job.n_total,
             "waits": said(waits_for(job)) if job.state == Job.State.QUEUED else "",
-            "is_worker_alive": alive_workers(timezone.now()).exists(),
+            "is_worker_alive": bool(alive_workers(timezone.now())),
         }
     )
 

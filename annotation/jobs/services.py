@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -140,7 +141,8 @@ MAX_TRIES = 5  # workers that may die of one job
 CLAIMABLE = 50  # waiting jobs that a worker looks at; others may take the first ones before it does
 MOST_OPEN = 50  # jobs of one project
 BEAT_SECONDS = 5
-DEAD_AFTER = timedelta(seconds=30)
+DEAD_AFTER = timedelta(seconds=30)  # of silence, where nobody can see the worker's process
+STUCK_AFTER = timedelta(minutes=10)  # of silence, where its process is there: the machine is busy
 OPEN = (Job.State.QUEUED, Job.State.RUNNING)
 
 
@@ -275,8 +277,8 @@ def recover_jobs(*, now: datetime) -> int:
 
 
 def worker_name(suffix: str) -> str:
-    """Return a name that tells the machine and the process."""
-    return f"{socket.gethostname()[:40]}:{os.getpid()}:{suffix}"
+    """Return a name that tells the machine, the process and when it began."""
+    return f"{socket.gethostname()[:40]}:{os.getpid()}:{suffix}.{_began(os.getpid())}"
 
 
 def beat(
@@ -328,27 +330,43 @@ def _tried_too_often(job: Job) -> str:
 
 
 def _forget_dead_workers(now: datetime) -> None:
-    dead = [
-        name
-        for name, heartbeat_at in Worker.objects.values_list("name", "heartbeat_at")
-        if heartbeat_at < now - DEAD_AFTER or _is_gone(name)
-    ]
+    dead = [worker.pk for worker in Worker.objects.all() if not _is_alive(worker, now)]
     if dead:
-        Worker.objects.filter(name__in=dead).delete()
+        Worker.objects.filter(pk__in=dead).delete()
 
 
-def _is_gone(name: str) -> bool:
-    """Return whether a worker of this machine has no process any more."""
-    host, pid, _ = name.rsplit(":", 2)
+def _is_alive(worker: Worker, now: datetime) -> bool:
+    """Return whether a worker lives; one whose process can be seen may be silent for longer.
+
+    On a machine with far more to do than it can, a thread waits for minutes.
+    """
+    is_there = _is_there(worker.name)
+    silence = now - worker.heartbeat_at
+    return is_there is not False and silence <= (STUCK_AFTER if is_there else DEAD_AFTER)
+
+
+def _is_there(name: str) -> bool | None:
+    """Return whether a worker's process exists, None where that cannot be told from here."""
+    host, pid, tail = name.rsplit(":", 2)
     if host != socket.gethostname()[:40]:
-        return False
+        return None
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
-        return True
-    except PermissionError:
         return False
-    return False
+    except PermissionError:
+        pass
+    began = tail.rpartition(".")[2]
+    return True if began and began == _began(int(pid)) else None
+
+
+def _began(pid: int) -> str:
+    """Return when a process began, in ticks since the machine did; empty where nothing tells."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return stat.rpartition(")")[2].split()[19]
 
 
 def get_job(user: Any, job_id: int | str, *, at_least: Role = Role.CURATOR) -> Job:
@@ -380,7 +398,9 @@ def corpus_jobs_of(project: Project) -> QuerySet[Job]:
     return jobs_of(project).filter(kind__in=(Job.Kind.IMPORT, Job.Kind.EXPORT))
 
 
-def alive_workers(now: datetime, lane: str = "") -> QuerySet[Worker]:
-    """Return the workers that gave a sign of life lately; of a lane those that take its jobs."""
-    alive = Worker.objects.filter(heartbeat_at__gte=now - DEAD_AFTER).order_by("started_at")
-    return alive.filter(lane__in=("", lane)) if lane else alive
+def alive_workers(now: datetime, lane: str = "") -> list[Worker]:
+    """Return the workers that live, the oldest first; of a lane those that take its jobs."""
+    workers = Worker.objects.order_by("started_at")
+    if lane:
+        workers = workers.filter(lane__in=("", lane))
+    return [worker for worker in workers if _is_alive(worker, now)]

@@ -39,7 +39,7 @@ from mtl_engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
 REPORT_SECONDS = 1.0
-NICENESS = 10  # of a worker that does research
+NICENESS = 10  # of work beside the web server; of research beside rounds, once more
 EXIT_TOO_LONG = 75  # a temporary failure: whoever supervises starts another worker
 _stopping = threading.Event()
 MOST_SENT = 200  # of one job; the next one takes the others
@@ -75,7 +75,9 @@ class JobWorker:
         beating = threading.Thread(target=self._beat_until_finished, daemon=True)
         beating.start()
         if is_considerate:
-            be_considerate()  # the beating thread is not: it must not hold a write lock for long
+            # the beating thread is not: its worker would be taken for dead on a busy machine, and
+            # it must not hold a write lock for long
+            be_considerate(2 * NICENESS if self.lane == RESEARCH else NICENESS)
         try:
             while not is_stopping() and (self._run_next() or not self.is_batch):
                 pass
@@ -251,9 +253,9 @@ def describe_machine(device: str) -> str:
     return ", ".join(word for word in words if word)
 
 
-def be_considerate() -> None:
+def be_considerate(niceness: int = NICENESS) -> None:
     """Lower this thread, and those it starts, below the web server on the same machine."""
-    os.nice(10)
+    os.nice(niceness)
     cores = os.cpu_count() or 1
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores - 1)))
 
@@ -267,8 +269,6 @@ def limit_memory(most_mb: int) -> None:
 def run_worker(*, batch: bool = False, lane: str = "") -> None:
     """Run a worker in this process until it is told to stop."""
     worker = JobWorker(batch=batch, lane=lane)
-    if lane == RESEARCH:
-        os.nice(NICENESS)  # rounds and annotators come first
     if lane != FILES:  # whose jobs need no torch
         worker.take_device()
     logger.info("worker %s takes %s jobs: %s", worker.name, lane or "all", worker.machine)

@@ -118,7 +118,7 @@ def export(request: HttpRequest, project_id: int) -> HttpResponse | FileResponse
         "n_sentences": count_sentences(project),
         "has_rounds": project.rounds.exists(),
         "has_model": has_model,
-        "is_worker_alive": alive_workers(timezone.now(), FILES).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now(), FILES)),
     }
     status = 400 if form.errors else 200
     return render_in_project(

@@ -408,7 +408,7 @@ def overview(request: HttpRequest, project_id: int) -> HttpResponse:
         "corpora": project.corpora.order_by("id"),
         "steps": next_steps(project, facts),
         "reached": targets_reached(project),
-        "is_worker_alive": alive_workers(timezone.now()).exists(),
+        "is_worker_alive": bool(alive_workers(timezone.now())),
         **_rounds_so_far(project, card.role),
     }
     return render_in_project(request, "annotation/overview.html", project, "overview", context)

@@ -223,7 +223,7 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
         n_frozen_labelled=len({i for _, i in _answered(project)}.intersection(frozen))
         if frozen
         else 0,
-        has_worker=alive_workers(timezone.now(), TRAINING).exists(),
+        has_worker=bool(alive_workers(timezone.now(), TRAINING)),
         running=project.rounds.filter(state__in=Round.RUNNING).first(),
     )
     _find_problems(plan, project, settings, n_sentences)

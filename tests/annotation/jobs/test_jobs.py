@@ -259,8 +259,8 @@ def test_workers_say_which_jobs_they_take_and_what_they_have(db):
     services.beat(name="h:1:a", now=NOW, lane="files", machine="2 cores, 4 GB")
     services.beat(name="h:2:b", now=NOW)
     assert [worker.name for worker in alive_workers(NOW, "training")] == ["h:2:b"]
-    assert alive_workers(NOW, "files").count() == 2
-    assert alive_workers(NOW).first().machine == "2 cores, 4 GB"
+    assert len(alive_workers(NOW, "files")) == 2
+    assert alive_workers(NOW)[0].machine == "2 cores, 4 GB"
 
 
 def test_each_worker_of_a_machine_with_several_cards_takes_one_of_its_own(tmp_path):

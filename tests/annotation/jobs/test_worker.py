@@ -63,6 +63,26 @@ def test_a_job_of_a_silent_worker_elsewhere_is_queued_again_after_half_a_minute(
     assert job.state == "queued"
 
 
+def test_a_job_of_a_silent_worker_is_left_alone_while_its_process_can_be_seen(job):
+    now, name = timezone.now(), services.worker_name("a")
+    services.beat(name=name, now=now - timedelta(minutes=5))
+    services.claim_job(worker=name, now=now - timedelta(minutes=5))
+    assert services.recover_jobs(now=now) == 0
+    assert [worker.name for worker in alive_workers(now)] == [name]
+    assert services.recover_jobs(now=now + timedelta(minutes=6)) == 1  # it hangs
+    job.refresh_from_db()
+    assert job.state == "queued"
+
+
+def test_another_process_with_the_number_of_a_worker_is_not_taken_for_it(job):
+    now = timezone.now()
+    host, pid, _ = services.worker_name("a").rsplit(":", 2)
+    name = f"{host}:{pid}:a.1"  # began with the machine
+    services.beat(name=name, now=now - timedelta(minutes=1))
+    services.claim_job(worker=name, now=now)
+    assert services.recover_jobs(now=now) == 1
+
+
 def test_only_workers_with_a_recent_sign_of_life_are_alive():
     now = timezone.now()
     services.beat(name="elsewhere:1:e", now=now - timedelta(minutes=2))
