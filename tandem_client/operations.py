@@ -328,6 +328,7 @@ class Control(TypedDict):
     """A model of what chance alone has brought."""
 
     n_labelled: int
+    n_by_task: NotRequired[dict[str, int]]
     scores: dict[str, "TaskEvaluation"]
     ledger: NotRequired[dict[str, "Comparison"]]
 

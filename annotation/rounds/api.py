@@ -91,6 +91,7 @@ class ControlMessage(Message):
     """A model of what chance alone has brought."""
 
     n_labelled = Whole()
+    n_by_task = _by_task(Whole(), required=False, help_text="Sentences with an answer to each.")
     scores = _by_task(TaskEvaluationMessage())
     ledger = _by_task(
         ComparisonMessage(), required=False, help_text="How choosing has done against chance."

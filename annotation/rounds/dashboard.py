@@ -69,13 +69,15 @@ def learning_curve(task: Task, rounds: list[Round]) -> dict[str, Any]:
     for found in rounds:
         facts = found.stages["training"]
         score = facts["scores"].get(task.name)
+        n = facts.get("n_labelled", {}).get(task.name, facts["n_train"])
         if score:
-            n = facts["n_labelled"].get(task.name, facts["n_train"])
             chosen.append({"round": found.number, "n": n, **_point(score)})
         compared = facts.get("control") or {}
         score = compared.get("scores", {}).get(task.name)
         if score:
-            control.append({"round": found.number, "n": compared["n_labelled"], **_point(score)})
+            # rounds of before told only of all its sentences; it never had more than the model
+            own = compared.get("n_by_task", {}).get(task.name, min(n, compared["n_labelled"]))
+            control.append({"round": found.number, "n": own, **_point(score)})
     return {
         "task": task.name,
         "metric": KINDS[task.kind].metric_title,

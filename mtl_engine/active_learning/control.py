@@ -18,6 +18,7 @@ from mtl_engine.active_learning.settings import ActiveLearningSettings
 from mtl_engine.active_learning.train import (
     Checkpoints,
     Training,
+    labelled_counts,
     learnable_tasks,
     train_ensemble,
 )
@@ -36,6 +37,7 @@ class ControlReport:
     n_labelled: int
     scores: Mapping[str, TaskEvaluation]
     ledger: Mapping[str, Any] = field(default_factory=dict)  # choice against chance, by task
+    n_by_task: Mapping[str, int] = field(default_factory=dict)  # sentences with an answer to it
 
 
 def is_control_of_use(data: LabelledData, tasks: Sequence[TaskSpec]) -> bool:
@@ -83,8 +85,9 @@ def train_control(
     if matched is not None and test and _teaches_all(matched, tasks):
         found = compare_ensembles(control, trained(matched), test)
         ledger = {name: one.to_dict() for name, one in found.items()}
-    n_labelled = len(by_chance.part(TRAIN)) + len(by_chance.part(DEV))
-    return ControlReport(n_labelled, evaluation.tasks, ledger)
+    learned = [*by_chance.part(TRAIN), *by_chance.part(DEV)]
+    counts = labelled_counts(tasks, learned)
+    return ControlReport(len(learned), evaluation.tasks, ledger, counts)
 
 
 def _teaches_all(data: LabelledData, tasks: Sequence[TaskSpec]) -> bool:

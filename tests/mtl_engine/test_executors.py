@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,6 +124,24 @@ def test_without_an_address_everything_stays_in_this_process():
     assert list(executor.map(lambda shared, item: (os.getpid(), shared * item), 2, [3])) == [
         (os.getpid(), 6)
     ]
+
+
+def test_a_control_says_how_many_sentences_it_had_of_each_task(data):
+    few = [one for one in data.examples if one.part == "test" or int(one.example.id) % 4]
+    ids = {one.example.id for one in few}
+    some = LabelledData(
+        tuple(
+            one
+            if one.example.id in ids
+            else replace(one, example=replace(one.example, labels={"topic": "a"}))
+            for one in data.examples
+        )
+    )
+    learned = [one.example for one in some.examples if one.part != "test" and not one.is_selected]
+    found = train_control(some, TASKS, CONFIG, ActiveLearningSettings(), COSTS, device="cpu")
+    assert found.n_labelled == found.n_by_task["topic"] == len(learned)
+    assert found.n_by_task["words"] == sum("words" in example.labels for example in learned)
+    assert found.n_by_task["words"] < found.n_labelled
 
 
 def test_a_control_needs_something_that_was_chosen(data):

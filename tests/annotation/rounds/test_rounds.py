@@ -20,6 +20,7 @@ from annotation.models import (
     WordAnswer,
 )
 from annotation.projects.services import create_project
+from annotation.rounds.dashboard import learning_curve, trained_rounds
 from annotation.rounds.selection_stage import length_shares
 from annotation.rounds.selectors import plan_round, round_rows
 from annotation.rounds.services import (
@@ -609,3 +610,22 @@ def test_a_choice_that_was_worse_than_chance_is_told_to_the_owner(project, peopl
     plan = client.get(f"/projects/{project.pk}/rounds/plan/").content.decode()
     assert "For Slots the choice has been worse than chance" in plan
     assert "Intent is solved: asked by chance only, 4 % of the minutes of round 1." in plan
+
+
+def test_a_control_stands_in_the_curve_at_what_it_learned_of_the_task(project):
+    score = {"score": 0.5, "interval": [0.4, 0.6]}
+    both = {"Slots": score, "Intent": score}
+    facts = {"is_seed": False, "n_train": 90, "n_labelled": {"Slots": 20, "Intent": 80}}
+    of_today = {"n_labelled": 60, "n_by_task": {"Slots": 9, "Intent": 55}, "scores": both}
+    of_before = {"n_labelled": 60, "scores": both}
+    for number, control in enumerate((of_before, of_today), 1):
+        Round.objects.create(
+            project=project, number=number, state="done", config=RoundSettings().to_dict(),
+            stages={"training": {**facts, "scores": both, "control": control}},
+        )  # fmt: skip
+    rounds = trained_rounds(project)
+    at = {
+        task.name: [point["n"] for point in learning_curve(task, rounds)["control"]]
+        for task in project.tasks.filter(name__in=both)
+    }
+    assert at == {"Slots": [20, 9], "Intent": [60, 55]}
