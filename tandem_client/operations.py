@@ -1474,6 +1474,7 @@ class PreviewResult(TypedDict):
     """What the next round would ask, by the model of the last one."""
 
     round: int
+    needs: NotRequired[dict[str, float]]
     train_seconds: float
     minutes: float
     budgets: dict[str, "BudgetShape"]

@@ -246,6 +246,11 @@ class PreviewResult(Message):
     """What the next round would ask, by the model of the last one."""
 
     round = s.IntegerField()
+    needs = s.DictField(
+        child=s.FloatField(),
+        required=False,
+        help_text="What each task can still gain by today's targets, 0 = it is solved.",
+    )
     train_seconds = s.FloatField()
     minutes = s.FloatField(help_text="The budget of the examples and the lengths.")
     budgets = s.DictField(child=BudgetShape(), help_text="By minutes.")

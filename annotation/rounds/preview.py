@@ -125,6 +125,7 @@ def _usual_minutes(own: RoundSettings) -> float:
 def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[str, Any]:
     """Return what each budget would buy, and of the usual one twenty asks and their lengths."""
     from annotation.rounds.selection_stage import scored_tasks
+    from annotation.rounds.stages import measured_needs
     from mtl_engine.active_learning.price import price_pool
 
     last = last_model(project)
@@ -141,8 +142,10 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
     scores = scored.scores if own.word_asks != "off" else scored.scores.of_whole_sentences()
     prices = price_pool(scored.pool, scores.n_expected, own, model, scores.n_words)
     scored = replace(scored, scores=scores, prices=prices)
+    needs = measured_needs(last, own)  # targets may have been set since
     found: dict[str, Any] = {
         "round": last.number,
+        "needs": needs,
         "train_seconds": _seconds_to_queue(last),
         "minutes": usual,
         "budgets": {},
@@ -151,12 +154,11 @@ def compute(project: Project, settings: NoSettings, progress: Progress) -> dict[
     for number, minutes in enumerate(budgets):
         progress("choosing", number, len(budgets))
         settings_of = replace(own, amount=minutes)
-        choice, drawn = _choose(last, scored, settings_of)
+        choice, drawn = _choose(last, scored, settings_of, needs)
         n_answers = own.overlap or project.overlap
         bought = _bought(scored, choice, drawn, n_answers)
         checks: Mapping[int, str] = {}
         if own.buys_looks:
-            needs = last.stages["scoring"].get("needs", {})
             tests = {int(scored.pool.ids[one.row]) for one in drawn}
             traded = trade(project, scored, choice, needs, tests=tests)
             choice, checks = traded.choice, traded.checks
@@ -181,7 +183,7 @@ def _seconds_to_queue(last: Round) -> float:
 
 
 def _choose(
-    last: Round, scored: ScoredPool, settings: RoundSettings
+    last: Round, scored: ScoredPool, settings: RoundSettings, needs: Mapping[str, float]
 ) -> "tuple[Choice, list[Selected]]":
     from annotation.rounds import services
     from annotation.rounds.selection_stage import TestNeed, make_choice, wanted_overlap
@@ -201,7 +203,7 @@ def _choose(
         n_answers=wanted_overlap(last, settings),
         test=TestNeed(n_wanted, 0.0),
         vectors=vectors,
-        needs=last.stages["scoring"].get("needs", {}),
+        needs=needs,
     )
 
 
@@ -355,13 +357,14 @@ def _require_model(project: Project) -> None:
 
 
 def _inputs(project: Project) -> Any:
-    """Return what the choice depends on: the last model, the answers and the settings."""
+    """Return what the choice depends on: the last model, answers, targets and settings."""
     last = last_model(project)
     answers = [
         newest_of(model.objects.filter(sentence__project=project), "pk")
         for model in (Gold, Annotation)
     ]
-    return [last.pk if last else None, answers, default_settings(project).to_dict()]
+    targets = sorted(project.tasks.values_list("pk", "target_score"))
+    return [last.pk if last else None, answers, targets, default_settings(project).to_dict()]
 
 
 PREVIEW = register_insight(

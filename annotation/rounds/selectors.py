@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -230,7 +230,7 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
     _find_warnings(plan, settings)
     if last is not None:
         plan.warnings += ledger_advice(round_ledger(last))
-        plan.notes += _task_says(last)
+        plan.notes += _task_says(last, _needs_of_today(last))
     if settings.encoder == BUNDLED:
         hint = encoder_hint(project)
         plan.warnings += [hint] if hint else []
@@ -252,9 +252,16 @@ def ledger_advice(ledger: dict[str, Any]) -> list[str]:
 NEARLY_ALL = 0.9  # of a full say: less is worth a line on the plan
 
 
-def _task_says(last: Round) -> list[str]:
+def _needs_of_today(last: Round) -> dict[str, float]:
+    """Return what each task can still gain: by the preview, which knows the targets of today."""
+    preview = stored_result(last.project, "preview") or {}
+    knows = preview if preview.get("round") == last.number else {}
+    found: dict[str, float] = knows.get("needs", last.stages.get("scoring", {}).get("needs", {}))
+    return found
+
+
+def _task_says(last: Round, needs: Mapping[str, float]) -> list[str]:
     """Return which tasks have little or nothing left to gain, and what they still cost."""
-    needs = last.stages.get("scoring", {}).get("needs", {})
     minutes = last.stages.get("selecting", {}).get("minutes", {})
     says = []
     for name, need in needs.items():

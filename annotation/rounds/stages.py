@@ -133,7 +133,7 @@ def score_stage(round: Round, workspace: Workspace, progress: Progress) -> Scori
         pool_hash=pool.fingerprint(),
         tasks=list(pool.names),
         unit=prices.unit,
-        needs=_needs(round, settings),
+        needs=measured_needs(round, settings),
     )
 
 
@@ -177,8 +177,8 @@ def _is_kept(name: str, workspace: Workspace, round: Round) -> bool:
     return workspace.is_whole({"training": EXAMPLES, "scoring": SCORES, "selecting": CHOICE}[name])
 
 
-def _needs(round: Round, settings: RoundSettings) -> dict[str, float]:
-    """Return what each task can still gain, by its last scores and its target."""
+def measured_needs(round: Round, settings: RoundSettings) -> dict[str, float]:
+    """Return what each task can still gain, by a round's scores and the targets of today."""
     scores = {
         name: TaskEvaluation.from_dict(found)
         for name, found in round.stages["training"].get("scores", {}).items()

@@ -120,6 +120,25 @@ def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, c
     assert "It learns from" in _plan(client, project, people)
 
 
+def test_the_preview_goes_by_the_targets_of_today(project, people, client, work):
+    import_demo(project, n=60, labelled=True)
+    import_demo(project, n=60, labelled=False, first=60)
+    set_default_settings(project=project, values=TINY)
+    launch_round(project=project, changes={}, created_by=None)
+    work()
+    before = stored_result(project, "preview")
+    assert before["needs"]["Intent"] > 0
+    project.tasks.filter(name="Intent").update(target_score=0.0001)
+    assert "there is newer data" in _plan(client, project, people)
+    client.post(f"/projects/{project.pk}/insights/preview/")
+    work()
+    found = stored_result(project, "preview")
+    assert found["needs"]["Intent"] == 0
+    for minutes, bought in found["budgets"].items():
+        assert bought["tasks"]["Intent"] <= before["budgets"][minutes]["tasks"]["Intent"]
+    assert "Intent is solved" in _plan(client, project, people)
+
+
 def test_usual_budgets_follow_the_last_round(project):
     from annotation.rounds.preview import usual_budgets
 
