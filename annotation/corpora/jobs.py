@@ -280,10 +280,22 @@ def run_export(job: Job, progress: Progress) -> None:
     )
     n_bytes = export_to_file(path, pieces)
     result = {"file_name": path.name, "n_bytes": n_bytes, "n_sentences": n_written}
-    now = timezone.now()
+    finish_export(job=job, result=result, n_sentences=n_written)
+
+
+def finish_export(*, job: Job, result: dict[str, Any], n_sentences: int) -> None:
+    """Mark a job that has written a file as done, and tell the programs that want to know."""
+    now, wanted = timezone.now(), job.arguments
+    facts = {
+        "job": job.pk,
+        "format": wanted["format"],
+        "labels": wanted["labels"],
+        "file_name": result["file_name"],
+        "n_bytes": result["n_bytes"],
+        "n_sentences": n_sentences,
+    }
     with transaction.atomic():
         finish_job(job=job, result=result, now=now)
-        facts = {"job": job.pk, "format": wanted["format"], "labels": wanted["labels"], **result}
         notify(EXPORT_DONE, project=job.project, now=now, facts=facts)
 
 

@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 from annotation.bridge import tasks_by_name
 from annotation.corpora.export_records import Predicted, Which
 from annotation.corpora.exports import PREDICTED, export_corpus, export_to_file
-from annotation.corpora.jobs import discard_old_exports, export_folder, safe_file_name
+from annotation.corpora.jobs import (
+    discard_old_exports,
+    export_folder,
+    finish_export,
+    safe_file_name,
+)
 from annotation.errors import Refused, unknown_name
 from annotation.formats.format import get_format
 from annotation.formats.records import (
@@ -203,6 +208,10 @@ def run_prediction(job: Job, progress: Progress) -> None:
             told=progress,
         )
         result |= {"file_name": path.name, "n_bytes": export_to_file(path, written)}
+        if wanted["labels"] != MODEL:  # people's answers, too: all sentences are in the file
+            n = sum(corpus.n_sentences for corpus in corpora or project.corpora.all())
+        finish_export(job=job, result=result, n_sentences=n)
+        return
     finish_job(job=job, result=result, now=timezone.now())
 
 

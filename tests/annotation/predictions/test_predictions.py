@@ -13,12 +13,13 @@ from annotation.corpora.exports import export_corpus
 from annotation.corpora.jobs import export_file
 from annotation.formats.format import formats, get_format
 from annotation.jobs.worker import JobWorker
-from annotation.models import Annotation, Job, Sentence, Suggestion
+from annotation.models import Annotation, Delivery, Job, Sentence, Suggestion
 from annotation.predictions import services
 from annotation.predictions.model_files import write_model
 from annotation.predictions.predictor import Predictor
 from annotation.predictions.services import Pieces, start_prediction
 from annotation.projects.labels import update_label
+from annotation.projects.services import add_webhook
 from annotation.projects.tasks import rename_task
 from config.home import home
 from tests.annotation.rounds.conftest import import_demo
@@ -152,6 +153,20 @@ def test_the_export_page_has_the_models_answers_for_the_rest(trained, people, cl
     assert "Annotators are offered" in page
     file = client.get(f"{place}file/")
     assert len(b"".join(file.streaming_content).splitlines()) == 90
+
+
+def test_a_file_with_the_models_answers_is_an_export_that_programs_are_told_of(
+    trained, people, work, settings
+):
+    settings.WEBHOOK_HOSTS = ["127.0.0.1:9"]
+    url = "http://127.0.0.1:9/hook"
+    add_webhook(project=trained, url=url, events=["export.done"], actor=people[0])
+    job = start_prediction(
+        project=trained, format="jsonl", labels="final+model", created_by=people[0]
+    )
+    work()
+    told = Delivery.objects.get(webhook__project=trained, event="export.done").payload
+    assert (told["job"], told["labels"], told["n_sentences"]) == (job.pk, "final+model", 90)
 
 
 def test_predictions_are_offered_as_suggestions_but_not_on_test_sentences(
