@@ -21,8 +21,8 @@ class Mean:
     def __str__(self) -> str:
         digits = 3 if abs(self.value) < 100 else 1
         if self.low is None or self.high is None:
-            return f"{self.value:.{digits}f}"
-        return f"{self.value:.{digits}f} ±{(self.high - self.low) / 2:.{digits}f}"
+            return f"{self.value:z.{digits}f}"
+        return f"{self.value:z.{digits}f} ±{(self.high - self.low) / 2:.{digits}f}"
 
 
 @dataclass(frozen=True)

@@ -75,14 +75,15 @@ class ReplayForm(SettingsForm):
 
     strategies = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each is played from the first sentence on, with the answers that are there.",
+        help_text="Each is replayed from the first sentence on, using the answers that exist.",
     )
     seeds = forms.IntegerField(min_value=1, max_value=MOST_SEEDS, initial=3, label="Repetitions")
 
-    def __init__(self, data: Any = None) -> None:
+    def __init__(self, data: Any = None, *, minutes: float) -> None:
         fixed = {*NOT_OF_REPLAY, "project", "strategy"}
         own = {"encoder": known_encoders()}
-        super().__init__(data, kind=STUDY, values=STUDY.defaults, fixed=fixed, choices=own)
+        values = {**STUDY.defaults, "amount": minutes}
+        super().__init__(data, kind=STUDY, values=values, fixed=fixed, choices=own)
         about = next(a for a in settings_fields(STUDY.settings) if a.name == "strategy")
         choices = [(choice.value, choice.title or choice.value) for choice in about.choices]
         self.fields["strategies"].choices = choices  # type: ignore[attr-defined]

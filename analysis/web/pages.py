@@ -20,6 +20,7 @@ from analysis.web.services import (
     STUDY_JOB,
     go_on,
     newest_job,
+    replay_minutes,
     run_store,
     shipped_studies,
     start_replay,
@@ -132,7 +133,7 @@ def new_study(request: HttpRequest, project_id: int, study_name: str) -> HttpRes
     content = shipped_studies().get(study_name) if request.user.is_superuser else None
     if study_name != REPLAY and content is None:
         raise Http404("No such study.")
-    form = _study_form(request, study_name, content or {})
+    form = _study_form(request, project, study_name, content or {})
     if request.method == "POST" and form.is_valid():
         try:
             job = _start(request, project, study_name, content or {}, form)
@@ -152,11 +153,11 @@ def new_study(request: HttpRequest, project_id: int, study_name: str) -> HttpRes
 
 
 def _study_form(
-    request: HttpRequest, name: str, content: dict[str, Any]
+    request: HttpRequest, project: Project, name: str, content: dict[str, Any]
 ) -> ReplayForm | ShippedStudyForm:
     posted = request.POST if request.method == "POST" else None
     if name == REPLAY:
-        return ReplayForm(posted)
+        return ReplayForm(posted, minutes=replay_minutes(project))
     study = parse_study(content, where=name, default_name=name)
     return ShippedStudyForm(
         posted,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from analysis.errors import AnalysisError
@@ -15,8 +16,9 @@ from analysis.sweep.study_file import SHIPPED, parse_study
 from analysis.web.models import Study
 from analysis.web.selectors import replay_names
 from annotation.errors import Conflict, InvalidInput, Problem
-from annotation.jobs.services import OPEN, Progress, add_to_log, enqueue_job, fail_job, finish_job
-from annotation.models import Job, Project
+from annotation.jobs.services import OPEN, add_to_log, enqueue_job, fail_job, finish_job
+from annotation.jobs.services import Progress as Told
+from annotation.models import Job, Progress, Project
 from config.home import home
 
 STUDY_JOB = "study"
@@ -102,6 +104,15 @@ def start_study(
     return enqueue_job(project=project, kind=STUDY_JOB, arguments=arguments, created_by=created_by)
 
 
+STEPS = 10  # rounds of a replay, about: its figures need more points than the project had rounds
+
+
+def replay_minutes(project: Project) -> float:
+    """Return the minutes of a replay's round: a tenth of the work so far, of one answer each."""
+    seconds = Progress.objects.filter(queue__project=project).aggregate(n=Sum("seconds"))["n"]
+    return float(max(1, round((seconds or 0) / 60 / max(1, project.overlap) / STEPS)))
+
+
 def start_replay(
     *,
     project: Project,
@@ -116,7 +127,7 @@ def start_replay(
         "kind": "replay",
         "description": f"What other strategies would have saved in {project.name}.",
         "seeds": list(range(n_seeds)),
-        "settings": {"project": project.pk, **changes},
+        "settings": {"project": project.pk, "amount": replay_minutes(project), **changes},
         "factors": {"strategy": list(strategies)},
     }
     return start_study(project=project, content=content, created_by=created_by)
@@ -140,7 +151,7 @@ def go_on(*, project: Project, study: Study, created_by: Any) -> Job:
     )
 
 
-def run_study(job: Job, progress: Progress) -> None:
+def run_study(job: Job, progress: Told) -> None:
     """Compute the runs that are missing, one after the other; the worker calls it.
 
     Stopped between two runs, it goes on there when it is started again.

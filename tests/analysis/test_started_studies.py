@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.report.statistics import Mean
 from analysis.web.models import Study
 from analysis.web.selectors import replay_names
 from analysis.web.services import (
@@ -18,7 +19,7 @@ from analysis.web.services import (
 )
 from annotation.errors import Conflict, InvalidInput
 from annotation.jobs.services import claim_job, get_job_kind
-from annotation.models import Job, Membership, Role
+from annotation.models import Job, Membership, Progress, Queue, Role
 from annotation.projects.services import create_project, delete_project
 
 TINY = {
@@ -55,7 +56,7 @@ def test_a_study_runs_in_the_lane_of_research_and_is_shown(project, olga, client
     assert claim_job(worker="w", now=timezone.now(), lane="training") is None
     client.force_login(olga)
     waiting = client.get(reverse("job", args=[project.pk, job.pk])).content.decode()
-    assert "<h1>Study</h1>" in waiting
+    assert "<h1>Study tiny</h1>" in waiting
     assert f'<a href="{reverse("studies", args=[project.pk])}">Back</a>' in waiting
     work(job)
     assert job.state == Job.State.DONE
@@ -148,6 +149,27 @@ def test_owners_replay_their_project_and_start_nothing_else(project, client):
     assert content["factors"] == {"strategy": ["RANDOM", "MT-MAX"]}
     assert content["settings"]["project"] == project.pk
     assert content["seeds"] == [0, 1]
+    assert content["settings"]["amount"] == 1  # nothing is measured yet
+
+
+def test_a_replay_goes_in_steps_of_a_tenth_of_the_work(project, olga, client):
+    project.overlap = 2
+    project.save()
+    queue = Queue.objects.create(
+        project=project, overlap=2, n_asks=0, created_at=timezone.now(), opened_at=timezone.now()
+    )
+    Progress.objects.create(queue=queue, annotator=olga, n_done=9, seconds=60 * 120)
+    client.force_login(olga)
+    address = reverse("new-study", args=[project.pk, "replay"])
+    assert re.search(r'name="set_amount" value="6"', client.get(address).content.decode())
+    client.post(address, {"strategies": ["RANDOM"], "seeds": "1", "set_amount": "6"})
+    assert Job.objects.get(kind="study").arguments["name"] == f"replay-{project.pk}"
+    assert Job.objects.get(kind="study").arguments["content"]["settings"]["amount"] == 6
+
+
+def test_a_mean_of_next_to_nothing_has_no_sign():
+    assert str(Mean(-1.4e-14, None, None, (-1.4e-14,))) == "0.000"
+    assert str(Mean(-0.25, None, None, (-0.25,))) == "-0.250"
 
 
 def test_members_see_the_replays_of_their_project_alone(project, client):

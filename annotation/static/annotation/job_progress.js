@@ -5,6 +5,7 @@ const words = card.querySelector("[data-words]");
 const bar = card.querySelector("[data-bar]");
 const noWorker = document.querySelector("[data-no-worker]");
 const EVERY = 1000;
+const FEW = 100; // steps that are told one by one
 
 function show(job) {
   noWorker.hidden = job.is_worker_alive;
@@ -13,7 +14,11 @@ function show(job) {
     return;
   }
   const stage = job.stage || t("starting");
-  const share = job.n_total ? `, ${Math.floor((100 * job.n_done) / job.n_total)} %` : "";
+  const share = !job.n_total
+    ? ""
+    : job.n_total < FEW
+      ? `, ${t("{n} of {all}", { n: job.n_done, all: job.n_total })}`
+      : `, ${Math.floor((100 * job.n_done) / job.n_total)} %`;
   words.textContent = `${stage[0].toUpperCase()}${stage.slice(1)}${share}.`;
   if (job.n_total) {
     bar.max = job.n_total;
