@@ -23,7 +23,7 @@ from annotation.models import (
 )
 from annotation.queue.selectors import count_queue
 from annotation.rounds.dashboard import trained_rounds
-from annotation.rounds.selectors import RoundRow, round_rows, task_names
+from annotation.rounds.selectors import RoundRow, is_answered, round_rows, task_names
 from annotation.web.code_texts import written_number
 from annotation.web.frame import page_of
 
@@ -100,10 +100,17 @@ def facts_of(project: Project, user: Any) -> Facts:
 
 
 def _answered_since(pool: QuerySet[Sentence], since: datetime) -> int:
-    """Return how many sentences have newer answers; gold of earlier answers' votes is none."""
+    """Return how many sentences have newer answers that a model can learn from.
+
+    Gold of earlier answers' votes is none of them, nor are answers to gold checks.
+    """
     by_vote = (Gold.Source.AGREED, Gold.Source.MAJORITY)
     gold = Gold.objects.filter(sentence=OuterRef("pk"), updated_at__gt=since)
+    known = Gold.objects.filter(
+        sentence=OuterRef("sentence"), task=OuterRef("task"), updated_at__lte=since
+    )
     answers = Annotation.objects.filter(sentence=OuterRef("pk"), updated_at__gt=since)
+    answers = answers.exclude(Exists(known))
     is_new = Q(Exists(answers)) | Q(Exists(gold.exclude(source__in=by_vote)))
     return pool.filter(is_new).count()
 
@@ -303,7 +310,7 @@ def round_sums(found: Round, rows: list[RoundRow] | None = None) -> RoundSums:
         return RoundSums(0, 0, 0, 0, 0, 0, 0.0, None, _gains(found, rows))
     counts = queue.asks.aggregate(
         asked=Count("id", filter=Q(is_check=False)),
-        closed=Count("id", filter=Q(is_open=False, is_check=False)),
+        closed=Count("id", filter=is_answered() & Q(is_check=False)),
         checks=Count("id", filter=Q(is_check=True)),
         random=Count("id", filter=Q(is_random=True)),
         blind=Count("id", filter=Q(is_blind=True)),

@@ -420,6 +420,16 @@ class RoundRow:
     gain: float | None = None  # points of the mean score over the last round with scores
 
 
+def is_answered(ask: str = "", queue: str = "queue__") -> Q:
+    """Return the condition that an ask was answered: nothing more is wanted of it.
+
+    When more answers are wanted than before, asks of earlier queues stay open for ever: of them
+    any answer counts.
+    """
+    has_some = Q(**{f"{queue}is_current": False, f"{ask}n_answers__gt": 0})
+    return Q(**{f"{ask}is_open": False}) | has_some
+
+
 def round_rows(project: Project) -> list[RoundRow]:
     """Return the rounds of a project, newest first."""
     names = task_names(project)
@@ -427,7 +437,7 @@ def round_rows(project: Project) -> list[RoundRow]:
         row.round_id: row
         for row in Queue.objects.filter(project=project, round__isnull=False).annotate(
             n_wanted=Count("asks", filter=Q(asks__is_check=False)),
-            n_closed=Count("asks", filter=Q(asks__is_open=False, asks__is_check=False)),
+            n_closed=Count("asks", filter=Q(asks__is_check=False) & is_answered("asks__", "")),
         )
     }
     seconds = dict(

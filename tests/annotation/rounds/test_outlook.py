@@ -6,10 +6,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import Gold, Project, Role, Round
+from annotation.models import Annotation, Gold, Project, Role, Round
+from annotation.projects.services import update_project
 from annotation.queue.asks import AskRow, ask_everything, put_asks
 from annotation.rounds.outlook import facts_of, next_steps, round_sums, standing
+from annotation.rounds.selectors import round_rows
 from annotation.rounds.settings import RoundSettings
 from tests.annotation.queue.conftest import NOON, Desk, add_sentences, new_project
 
@@ -108,6 +111,47 @@ def test_gold_of_answers_that_were_there_before_the_model_is_no_new_answer(desk,
             sentence=sentence, task=task, value="travel", source=source, updated_at=later
         )
     assert facts_of(desk.project, owner).n_new == 1
+
+
+def test_answers_to_gold_checks_are_no_new_answers(desk, owner):
+    add_sentences(desk.project, 2)
+    task = desk.project.tasks.first()
+    known, other = desk.project.sentences.order_by("id")
+    before = timezone.now() - timedelta(days=1)
+    Gold.objects.create(
+        sentence=known, task=task, value="travel", source="imported", updated_at=before
+    )
+    Round.objects.create(
+        project=desk.project, number=1, state="done", stages={"training": {"scores": {"topic": {}}}}
+    )
+    after = timezone.now() + timedelta(minutes=1)
+    for sentence in (known, other):
+        Annotation.objects.create(
+            sentence=sentence, task=task, author=owner, value="travel",
+            created_at=after, updated_at=after,
+        )  # fmt: skip
+    assert facts_of(desk.project, owner).n_new == 1
+
+
+def test_an_earlier_round_stays_answered_when_more_answers_are_wanted_than_then(desk, owner):
+    add_sentences(desk.project, 3)
+    sentences = list(desk.project.sentences.order_by("id"))
+    first, second = (
+        Round.objects.create(
+            project=desk.project, number=n, state="done", config=RoundSettings().to_dict()
+        )
+        for n in (1, 2)
+    )
+    rows = [_ask(sentence) for sentence in sentences[:2]]
+    put_asks(project=desk.project, round=first, rows=rows, now=NOON)
+    for _ in rows:
+        desk.submit(owner, desk.take(owner), {"topic": "travel"})
+    update_project(project=desk.project, changes={"overlap": 2}, actor=owner)
+    assert round_sums(first).n_answered == 0  # they are asked again
+    put_asks(project=desk.project, round=second, rows=[_ask(sentences[2])], now=NOON)
+    assert round_sums(first).is_answered
+    told = {row.round.number: (row.n_answered, row.n_asks) for row in round_rows(desk.project)}
+    assert told == {1: (2, 2), 2: (0, 1)}
 
 
 def test_a_paused_project_says_that_nothing_is_handed_out(desk, owner):
