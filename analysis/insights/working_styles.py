@@ -24,15 +24,15 @@ FAMILIES = {
     ACCEPT: "accepts suggestions",
     MARK: "marks by hand",
     CORRECT: "changes what is marked",
-    REJECT: "turns suggestions down",
-    BACK: "takes steps back",
+    REJECT: "rejects suggestions",
+    BACK: "undoes steps",
     OTHER: "something else",
 }
 COLOURS = {ACCEPT: 0, MARK: 2, CORRECT: 1, REJECT: 3, BACK: 4, OTHER: 10}  # of palette.css
 ACTIONS = {
     "suggestion.accept": (ACCEPT, "accepts a suggestion"),
     "suggestions.accept": (ACCEPT, "accepts all suggestions"),
-    "suggestion.reject": (REJECT, "turns a suggestion down"),
+    "suggestion.reject": (REJECT, "rejects a suggestion"),
     "span.add": (MARK, "marks words"),
     "spans.add": (MARK, "marks the same words everywhere"),
     "class.choose": (MARK, "chooses a class"),
@@ -51,11 +51,11 @@ ACTIONS = {
     "attribute.swap": (CORRECT, "changes an attribute"),
     "classes.unset": (CORRECT, "removes a class"),
     "relation.relabel": (CORRECT, "changes the label of a link"),
-    "relation.reverse": (CORRECT, "turns a link round"),
+    "relation.reverse": (CORRECT, "reverses a link"),
     "delete": (CORRECT, "deletes something"),
     "replace": (CORRECT, "takes another version"),
-    "undo": (BACK, "takes a step back"),
-    "redo": (BACK, "does it again"),
+    "undo": (BACK, "undoes a step"),
+    "redo": (BACK, "redoes a step"),
     "note.set": (OTHER, "writes a note"),
 }
 
@@ -77,7 +77,7 @@ ALL_AT_ONCE = Way(
     advice="Quick, and right where the model is. See whether people who saw no suggestion say the "
     "same; if they do not, show fewer (blind share) or ask a second person.",
     page="agreement",
-    page_words="Do suggestions pull?",
+    page_words="Do suggestions influence answers?",
 )
 ONE_BY_ONE = Way(
     title="Checks suggestions one by one",

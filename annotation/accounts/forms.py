@@ -103,25 +103,25 @@ class NewPasswordForm(forms.Form):
         """Return the old password if it is right."""
         old: str = self.cleaned_data["old_password"]
         if not self.user.check_password(old):
-            raise forms.ValidationError("This is not your password so far.")
+            raise forms.ValidationError("This is not your current password.")
         return old
 
 
 class TokenForm(forms.Form):
     """What a program is called, may do, and for how long."""
 
-    name = forms.CharField(label="For what", max_length=120, help_text="So that you know it again.")
+    name = forms.CharField(label="Name", max_length=120, help_text="To recognise it later.")
     scope = forms.ChoiceField(
-        label="May",
+        label="Scope",
         choices=[
             (ApiToken.Scope.READ, "read"),
-            (ApiToken.Scope.PREDICT, "ask models, and nothing else"),
+            (ApiToken.Scope.PREDICT, "predict only: ask models"),
             (ApiToken.Scope.ANNOTATE, "read and annotate"),
-            (ApiToken.Scope.MANAGE, "do everything that you may do"),
+            (ApiToken.Scope.MANAGE, "full access: everything you may do"),
         ],
     )
     days = forms.TypedChoiceField(
-        label="Good for",
+        label="Expires after",
         choices=[(1, "1 day"), (30, "30 days"), (90, "90 days"), (366, "a year")],
         coerce=int,
         initial=90,
@@ -140,11 +140,11 @@ class InvitationForm(forms.Form):
     address = forms.EmailField(
         label="Mail it to",
         required=False,
-        help_text="Empty: nothing is sent, and you pass the link on yourself.",
+        help_text="Leave it empty to send the link yourself.",
     )
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     days = forms.TypedChoiceField(
-        label="Good for", choices=DAYS, coerce=int, initial=Invitation.DAYS
+        label="Expires after", choices=DAYS, coerce=int, initial=Invitation.DAYS
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -160,10 +160,10 @@ class MailForm(forms.Form):
         label="Your address",
         required=False,
         widget=forms.EmailInput({"autocomplete": "email"}),
-        help_text="A link is sent there first. Empty: no mail at all.",
+        help_text="A confirmation link is sent there first. Leave it empty to get no mail.",
     )
     events = forms.MultipleChoiceField(
-        label="Tell me when",
+        label="Notify me when",
         required=False,
         widget=forms.CheckboxSelectMultiple,
         choices=lambda: [(event.name, event.title) for event in mail_events()],

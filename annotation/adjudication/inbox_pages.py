@@ -54,7 +54,7 @@ SHOWN = {
 }
 REASONS = {
     "not_a_sentence": "not a sentence",
-    "wrong_language": "not the language",
+    "wrong_language": "wrong language",
     "broken": "broken",
 }
 
@@ -175,7 +175,11 @@ def _dispute_items(project: Project, disputed: list[Dispute]) -> list[Item]:
             f"dispute-{dispute.sentence_id}",
             "disputes",
             sentences[dispute.sentence_id],
-            f"{_who(people[dispute.sentence_id], project)}: {', '.join(dispute.tasks)}",
+            gettext("%(who)s differ on %(tasks)s")
+            % {
+                "who": _who(people[dispute.sentence_id], project),
+                "tasks": ", ".join(dispute.tasks),
+            },
         )
         for dispute in disputed
     ]
@@ -210,15 +214,16 @@ def _shaky_words(shaky: ShakyAnswer, answer: Annotation) -> str:
             "n": answer.sentence.n_tokens,
         }
     sure = as_share(shaky.figure)
-    return gettext("%(task)s, the model says otherwise, %(sure)s sure") % {
+    return gettext("%(task)s: the model disagrees, confidence %(sure)s") % {
         "task": task,
         "sure": sure,
     }
 
 
 def _skip_words(person: str, kind: str, reason: str) -> str:
-    said = [part for part in (REASONS.get(kind, ""), reason) if part]
-    return f"{person}: {', '.join(said) or 'skipped without a reason'}"
+    said = [part for part in (gettext(REASONS[kind]) if kind in REASONS else "", reason) if part]
+    words = ", ".join(said) or gettext("skipped without a reason")
+    return f"{person}: {words}"
 
 
 def _preview(project: Project, item: Item) -> dict[str, Any]:
@@ -286,7 +291,7 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
             take_back(sentence=sentence, actor=request.user)
             return "The sentence is in the pool again."
         leave_out(sentence=sentence, reason=answer or "skipped", actor=request.user)
-        return "The sentence is left out: nobody is asked about it again."
+        return "The sentence is left out and will not be asked again."
     flag = flags_of(project).filter(pk=int(number)).first()
     if flag is None:
         raise Http404("No such flag.")
@@ -306,7 +311,7 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
     return {
         "answered": f"Answered: {person} sees it on the annotate page.",
         "closed": "The flag is closed.",
-        "left_out": "The sentence is left out: nobody is asked about it again.",
+        "left_out": "The sentence is left out and will not be asked again.",
     }[action]
 
 
@@ -314,7 +319,7 @@ def _look(request: HttpRequest, project: Project, number: int, action: str, rema
     """Keep answers that are shaky, or send them back; return it in words."""
     if action == "undo-look":
         undo_look(project=project, reviewer=request.user)
-        return "Undone: it is as it was before."
+        return "Undone."
     found = [s for s in shaky_answers(project, most=N_EACH) if s.answers[0].pk == number]
     decision = {"keep": Review.Decision.KEPT, "return": Review.Decision.RETURNED}.get(action)
     if not found or decision is None:

@@ -40,7 +40,7 @@ from mtl_engine.kinds import KINDS
 LISTED = 40  # sentences of the list beside the one that is open
 
 MEASURE_WORDS = {
-    "accuracy": "the same answer",
+    "accuracy": "identical answers",
     "kappa": "Cohen's kappa",
     "fleiss": "Fleiss' kappa",
     "alpha": "Krippendorff's alpha",

@@ -40,7 +40,7 @@ N_ROWS = 50
 SHOWN: dict[str, tuple[str, float | None, bool]] = {
     "": (f"contradicted at {str(SURE)[1:]}0 or more", SURE, False),
     "contradicted": ("contradicted by the model", 0.0, False),
-    "all": ("all not looked at", None, False),
+    "all": ("all not reviewed", None, False),
     "reviewed": ("looked at", None, True),
 }
 
@@ -243,7 +243,7 @@ def _done(request: HttpRequest, project: Project) -> tuple[str, str]:
     action, now = request.POST.get("action", ""), timezone.now()
     if action == "undo":
         undone = undo_review(project=project, reviewer=request.user)
-        return "Undone: it is as it was before.", str(undone.annotation_id)
+        return "Undone.", str(undone.annotation_id)
     answer = _find(project, request.POST.get("answer", ""))
     person = answer.author.get_username()
     here, following = str(answer.pk), request.POST.get("following", "")

@@ -40,7 +40,7 @@ def change_account(request: HttpRequest, user_id: int) -> HttpResponse:
     try:
         if "deactivate" in request.POST:
             set_active(person=person, is_active=False, actor=request.user)
-            messages.success(request, f"{name} is shut out. What they did stays.")
+            messages.success(request, f"{name} is blocked. Their work stays.")
         elif "activate" in request.POST:
             set_active(person=person, is_active=True, actor=request.user)
             messages.success(request, f"{name} may sign in again.")

@@ -35,7 +35,7 @@ class Event:
     """
 
     name: str
-    title: str  # "Tell me when ...", "Call it when ..."
+    title: str  # "Notify me when ...", "Send when ..."
     subject: str = ""
     text: str = ""
     is_chosen: bool = False  # people choose on the account page whether they get the mail
@@ -87,8 +87,8 @@ FLAG_ANSWERED = register_event(
         "flag.answered",
         "A sentence that I flagged is answered",
         subject="{project}: your remark was answered",
-        text="A curator of {project} has dealt with a sentence that you flagged. What became of it "
-        "stands among your answers (F8):\n{link}",
+        text="A curator of {project} has dealt with a sentence that you flagged. You find the "
+        "outcome among your answers (F8):\n{link}",
         is_chosen=True,
     )
 )
@@ -97,20 +97,21 @@ INVITED = register_event(
         "invitation",
         "Somebody invites me",
         subject="You are invited to {project}",
-        text="{person} invites you to work on {project} as {role}. This link lets you in, once, "
-        "until {until}:\n{link}\n\nIf you did not expect it, leave it alone: nothing happens then.",
+        text="{person} invites you to work on {project} as {role}. This link works once, until "
+        "{until}:\n{link}\n\nIf you did not expect it, you can ignore this mail.",
     )
 )
 CONFIRM_ADDRESS = register_event(
     Event(
         "address.confirm",
         "I give an address",
-        subject="Is this your address?",
-        text="{person} on {server} wants mail here. If that is you, open this link while you are "
-        "signed in:\n{link}\n\nIf not, leave it alone: you get no more mail.",
+        subject="Confirm your address",
+        text="{person} on {server} wants to get mail at this address. If that is you, open this "
+        "link while you are signed in:\n{link}\n\nIf it is not you, ignore this mail: no other "
+        "will follow.",
     )
 )
-TEST = register_event(Event("test", "Somebody sends a test"))
+TEST = register_event(Event("test", "Test"))
 FOOT = "You get this mail because you asked for it under Account: {link}"
 
 

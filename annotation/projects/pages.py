@@ -21,7 +21,7 @@ from annotation.accounts.log import GROUPS, details_of, filter_log, log_lines, l
 from annotation.errors import Conflict, InvalidInput, Refused
 from annotation.models import Annotation, LogEntry, Project, Role
 from annotation.models import project as about_projects
-from annotation.notifications.outbox import webhook_events
+from annotation.notifications.outbox import EVENTS, webhook_events
 from annotation.projects.forms import TaskForm, TaskFormSet, rows_of, show_problems, tasks_of
 from annotation.projects.selectors import encoder_hint, n_sentences_of, project_cards
 from annotation.projects.services import (
@@ -88,7 +88,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and formset.is_valid():
         project = _make_project(request, form, formset)
         if project is not None:
-            messages.success(request, f"{project.name} is there. Now bring in some sentences.")
+            messages.success(request, f"{project.name} is created. Now import some sentences.")
             return redirect("overview", project.pk)
     return _page(request, form, formset, status=400)
 
@@ -315,7 +315,7 @@ class WebhookForm(forms.Form):
         widget=forms.TextInput({"inputmode": "url", "autocomplete": "off"}),
     )
     events = forms.MultipleChoiceField(
-        label="Call it when",
+        label="Send when",
         widget=forms.CheckboxSelectMultiple,
         choices=lambda: [(event.name, event.title) for event in webhook_events()],
     )
@@ -336,7 +336,7 @@ def webhooks(request: HttpRequest, project_id: int) -> HttpResponse:
             show_refusal(form, refusal)
         else:
             link, form = Link("The webhook is ready", new.secret), WebhookForm()
-    titles = {event.name: event.title for event in webhook_events()}
+    titles = {event.name: event.title for event in EVENTS.values()}
     context: dict[str, Any] = {
         "form": form,
         "link": link,
@@ -345,7 +345,10 @@ def webhooks(request: HttpRequest, project_id: int) -> HttpResponse:
             {
                 "webhook": webhook,
                 "events": [titles.get(name, name) for name in webhook.events],
-                "deliveries": deliveries_of(webhook)[:SHOWN],
+                "deliveries": [
+                    (titles.get(one.event, one.event), one)
+                    for one in deliveries_of(webhook)[:SHOWN]
+                ],
             }
             for webhook in project.webhooks.all()
         ],
@@ -364,7 +367,9 @@ def change_webhook_state(request: HttpRequest, project_id: int, webhook_id: int)
     try:
         if action == "test":
             send_test(webhook=webhook, actor=request.user, now=timezone.now())
-            messages.success(request, "The test is on its way: how it went stands here in seconds.")
+            messages.success(
+                request, "The test is on its way. Its result appears here in a few seconds."
+            )
         elif action == "remove":
             remove_webhook(webhook=webhook, actor=request.user)
             messages.success(request, "The webhook is removed.")

@@ -122,13 +122,13 @@ def standing(project: Project, user: Any) -> Standing:
     if project.state != Project.State.ACTIVE:
         return Standing(
             f"The project is {project.state}",
-            "Nothing is handed out until an owner takes it up again. What you did is safe.",
+            "No sentences are handed out until an owner resumes it. Your work is safe.",
             may(Role.OWNER, "Settings", "settings"),
         )
     if not facts.n_sentences:
         return Standing(
             "No sentences yet",
-            "Import a file, or paste some lines. Labels may come along.",
+            "Import a file, or paste some lines. They may contain labels.",
             may(Role.CURATOR, "Import sentences", "import"),
         )
     if facts.running is not None:
@@ -189,18 +189,18 @@ def next_steps(project: Project, facts: Facts) -> list[Step]:
     is_worth = facts.n_new >= WORTH
     has_answers = facts.n_new > 0 or facts.has_model
     current = _current(project, facts, is_worth=is_worth)
-    here = _say("{n} are here.", facts.n_sentences) if facts.n_sentences else ""
-    with_others = _say("{n} work here.", facts.n_people) if facts.n_people > 1 else ""
+    here = _say("{n} imported.", facts.n_sentences) if facts.n_sentences else ""
+    with_others = _say("{n} are members.", facts.n_people) if facts.n_people > 1 else ""
     steps = (
         ("import", Role.CURATOR, bool(facts.n_sentences), "Import sentences",
-         here or "Labels may come along."),
+         here or "The file may contain labels."),
         ("members", Role.OWNER, facts.n_people > 1, "Invite people",
-         with_others or "By links that work once."),
+         with_others or "With links that work once."),
         ("annotate", Role.ANNOTATOR, has_answers and not facts.n_left, "Annotate",
-         _say("{n} wait for you.", facts.n_left) if facts.n_left else _why_not(facts)),
+         _say("{n} to do.", facts.n_left) if facts.n_left else _why_not(facts)),
         ("plan-round", Role.OWNER, False, _say("Plan round {n}", next_round), _why_round(facts)),
-        ("review", Role.CURATOR, False, "Review answers", "What the model contradicts, first."),
-        ("export", Role.CURATOR, False, "Export", "Gold, else what people say together."),
+        ("review", Role.CURATOR, False, "Review answers", "The model's objections first."),
+        ("export", Role.CURATOR, False, "Export", "Gold, otherwise what people agree on."),
     )  # fmt: skip
     return [
         Step(words, why, href, is_done, name == current)
@@ -234,7 +234,7 @@ def _say(text: str, n: int) -> str:
 
 def _why_not(facts: Facts) -> str:
     if not facts.n_sentences:
-        return "As soon as sentences are here."
+        return "As soon as there are sentences."
     if facts.running is not None:
         return f"Round {facts.running.number} is {facts.running.state}."
     return "Nothing is left for you."
@@ -246,7 +246,7 @@ def _why_round(facts: Facts) -> str:
         return f"Round {facts.running.number} is {facts.running.state}."
     new = _counted(facts.n_new, "sentence answered", "sentences answered")
     if facts.has_model:
-        worth = "worth a round" if facts.n_new >= WORTH else f"from {WORTH} on it is worth it"
+        worth = "enough for a round" if facts.n_new >= WORTH else f"a round pays from {WORTH} on"
         return f"{new} since the last model: {worth}."
     if facts.n_new >= WORTH:
         return _say("{n} sentences answered: enough for a first model.", facts.n_new)

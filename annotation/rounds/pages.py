@@ -104,7 +104,7 @@ def plan(request: HttpRequest, project_id: int) -> HttpResponse:
     status = 400
     if "draft" in request.POST and form.is_valid():
         request.session[draft] = dict(form.values())
-        messages.success(request, "The draft is kept for you until you sign out.")
+        messages.success(request, "Your draft is saved until you sign out.")
         return redirect("plan-round", project.pk)
     if form.is_valid():
         try:
@@ -305,8 +305,8 @@ def _minute_rows(bought: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
             for row in market
         ]
-    note = "All tasks: it keeps the comparison and the test honest."
-    found.append({"name": "By chance", "share": bought["chance"], "note": note})
+    note = "All tasks. Keeps the test and the comparison with random selection fair."
+    found.append({"name": "Random sentences", "share": bought["chance"], "note": note})
     return [{**row, "minutes": row["share"] * bought["minutes"]} for row in found]
 
 
@@ -383,14 +383,14 @@ def _scores(found: Round) -> list[dict[str, Any]]:
 
 
 def _sure(calibration: Mapping[str, Any]) -> str:
-    """Return how sure a model is against how right, in points: "2 points too sure"."""
+    """Return how sure a model is against how right: "overconfident by 2 points"."""
     if "mean_confidence" not in calibration:
         return ""
     gap = round(100 * (calibration["mean_confidence"] - calibration["mean_accuracy"]))
     if not gap:
-        return "as sure as it is right"
+        return "well calibrated"
     points = "1 point" if abs(gap) == 1 else f"{abs(gap)} points"
-    return f"{points} too sure" if gap > 0 else f"{points} too unsure"
+    return f"overconfident by {points}" if gap > 0 else f"underconfident by {points}"
 
 
 @login_required

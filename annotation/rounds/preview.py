@@ -370,7 +370,7 @@ def _inputs(project: Project) -> Any:
 PREVIEW = register_insight(
     InsightKind(
         name="preview",
-        title="What would be asked",
+        title="Preview of the next round",
         compute="annotation.rounds.preview.compute",
         inputs=_inputs,
         check=_require_model,

@@ -211,7 +211,7 @@ def pull_words(pulls: Sequence[Pull]) -> str:
         return "too early to say"
     n_pulled = sum(pull.is_shown for pull in pulls)
     if not n_pulled:
-        return "no pull shown"
+        return "no influence shown"
     return "yes" if n_pulled == len(pulls) else f"yes, for {n_pulled} of {len(pulls)} tasks"
 
 

@@ -134,9 +134,7 @@ def choice_facts(round: Round) -> dict[str, Any]:
         "worth": [
             {
                 "task": name,
-                "words": "solved"
-                if needs.get(name) == 0
-                else f"worth {ratio:.1f} batches by chance",
+                "words": "solved" if needs.get(name) == 0 else f"worth {ratio:.1f} random batches",
                 "minutes": f"{100 * minutes[name]:.0f} % of the minutes" if name in minutes else "",
             }
             for name, ratio in facts.get("worth", {}).items()
@@ -240,10 +238,10 @@ def plan_round(project: Project, settings: RoundSettings) -> RoundPlan:
 def ledger_advice(ledger: dict[str, Any]) -> list[str]:
     """Return what to change about each task that the choice has served worse than chance."""
     return [
-        f"For {name} the choice has been worse than chance: {100 * entry['difference']:+.1f} "
-        f"points at the same cost ({100 * entry['interval'][0]:+.1f} to "
-        f"{100 * entry['interval'][1]:+.1f}). Draw it by chance: under 'How tasks are covered' "
-        f"write {name}:chance, or choose the strategy RANDOM."
+        f"For {name} selected sentences have taught less than random ones: "
+        f"{100 * entry['difference']:+.1f} points at the same cost "
+        f"({100 * entry['interval'][0]:+.1f} to {100 * entry['interval'][1]:+.1f}). Ask for it at "
+        f"random: under 'How tasks are covered' write {name}:chance, or choose the strategy RANDOM."
         for name, entry in ledger.items()
         if entry["verdict"] == "worse"
     ]
@@ -267,11 +265,11 @@ def _task_says(last: Round, needs: Mapping[str, float]) -> list[str]:
     for name, need in needs.items():
         cost = f"{100 * minutes.get(name, 0.0):.0f} % of the minutes of round {last.number}."
         if need == 0:
-            says.append(f"{name} is solved: asked by chance only, {cost}")
+            says.append(f"{name} is solved and only asked at random; it took {cost}")
         elif need < NEARLY_ALL:
             says.append(
-                f"{name} has a say of {100 * need:.0f} %: it is near its target, or has not risen, "
-                f"or has less to gain than others; {cost}"
+                f"{name} counts for {100 * need:.0f} %: it is near its target, has stopped "
+                f"improving, or has less to gain than others; it took {cost}"
             )
     return says
 

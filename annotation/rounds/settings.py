@@ -87,8 +87,8 @@ class RoundSettings(ActiveLearningSettings):
     test_size: int = setting(
         200,
         title="Test slice",
-        help="Drawn by chance, never trained on; all scores come from it. It grows within the "
-        "budget, by at most a quarter of it, until it has so many.",
+        help="Random sentences that are never trained on; all scores come from them. The slice "
+        "grows within the budget, by at most a quarter of it, until it has this size.",
         section=EVALUATION,
         low=1,
         suffix="sentences",

@@ -197,7 +197,7 @@ class ActiveLearningSettings(ModelSettings):
     amount: float = setting(
         60.0,
         title="Budget",
-        help="Annotators' time, all of them together; or a number of sentences, or cost units.",
+        help="Working time of all annotators together, or a number of sentences, or cost units.",
         section=BUDGET,
         above=0,
     )
@@ -217,14 +217,14 @@ class ActiveLearningSettings(ModelSettings):
     task: str = setting(
         "",
         title="Task",
-        help="Of strategies that go by one task.",
+        help="For strategies that go by one task.",
         section=SELECTION,
         needs="needs_task",
     )
     weights: Mapping[str, float] = setting(
         default_factory=dict,
         title="Weights",
-        help="How much each task counts, as shares of all; none: equally.",
+        help="How much each task counts, as shares. None: all count equally.",
         section=SELECTION,
         needs="takes_weights",
     )
@@ -282,8 +282,8 @@ class ActiveLearningSettings(ModelSettings):
     pool_sample: int = setting(
         20_000,
         title="Sentences looked at",
-        help="Of a larger pool so many are drawn by chance, scored and chosen from, anew each "
-        "time; 0: all.",
+        help="Size of the random sample of the pool that is scored and selected from, drawn anew "
+        "each time; 0: the whole pool.",
         section=SELECTION_DETAILS,
         low=0,
     )
@@ -315,15 +315,15 @@ class ActiveLearningSettings(ModelSettings):
     each_wording_once: bool = setting(
         True,
         title="Each wording once",
-        help="Of sentences that differ only in case, digits, punctuation or one word of many, one "
-        "is asked, and none that repeats a labelled one or is mere residue. Off: only MT-EEC and "
-        "chance keep to it.",
+        help="Of sentences that differ only in case, digits, punctuation or one word of many, only "
+        "one is asked, and none that repeats a labelled one or is a mere fragment. Off: only "
+        "MT-EEC and random selection keep to it.",
         section=SELECTION_DETAILS,
     )
     whole_sentences: bool = setting(
         False,
         title="Whole sentences",
-        help="MT-EEC asks for tasks of a sentence where they pay; with this, for all of them.",
+        help="MT-EEC asks for the tasks of a sentence that pay off; with this, for all of them.",
         section=SELECTION_DETAILS,
         needs="needs_units",
     )
@@ -346,21 +346,21 @@ class ActiveLearningSettings(ModelSettings):
     word_asks: str = setting(
         "off",
         title="Single words",
-        help="Of trees and tags: an ask names words of the sentence, those that the model is least "
-        "sure of and a few drawn by chance, or all of them by chance. Models learn from the words "
-        "that were answered.",
+        help="For trees and tags: ask for single words of a sentence, those the model is least "
+        "sure of and a few random ones, or random words alone. Models learn from the words that "
+        "were answered.",
         section=SELECTION_DETAILS,
         choices=(
             Choice("off", "whole sentences"),
             Choice("unsure", "the least sure"),
-            Choice("random", "by chance"),
+            Choice("random", "at random"),
         ),
     )
     word_share: float = setting(
         0.3,
         title="Share of the words",
-        help="Of a sentence, where single words are asked; a sentence of four words or fewer is "
-        "asked whole, and so is what is held out to stop training by.",
+        help="Of each sentence, where single words are asked. Sentences of four words or fewer, "
+        "and those held out for early stopping, are asked whole.",
         section=SELECTION_DETAILS,
         above=0,
         high=1,
@@ -369,16 +369,16 @@ class ActiveLearningSettings(ModelSettings):
     task_need: str = setting(
         "equal",
         title="Tasks that need more",
-        help="MT-EEC: a task that has reached its target is asked by chance only; the others count "
-        "alike, or in proportion to what they still get wrong.",
+        help="MT-EEC: a task that has reached its target is asked at random only; the others count "
+        "alike, or in proportion to their errors.",
         section=SELECTION_DETAILS,
-        choices=(Choice("equal", "count alike"), Choice("error", "by what is wrong")),
+        choices=(Choice("equal", "count alike"), Choice("error", "by errors")),
         needs="needs_units",
     )
     random_share: float = setting(
         0.2,
         title="Random share",
-        help="Chosen by chance, as the control in the learning curves. Below 10 % the control "
+        help="Drawn at random, as the control in the learning curves. Below 10 % the control "
         "becomes too noisy to read.",
         section=EVALUATION,
         low=0,

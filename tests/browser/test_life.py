@@ -42,7 +42,7 @@ def test_a_project_with_its_own_lines_lives_from_import_to_deletion(open_page, p
     page.get_by_role("button", name="Import 5 sentences").click()
     expect(page.get_by_role("status")).to_have_text("5 sentences are in the corpus notices.")
     page.get_by_role("link", name="Overview").click()
-    expect(page.locator("[aria-current=step]")).to_contain_text("5 wait for you.")
+    expect(page.locator("[aria-current=step]")).to_contain_text("5 to do.")
     page.locator("[aria-current=step] a").click()
 
     # Annotate at once: label a word, flag one sentence, skip another.
@@ -87,7 +87,7 @@ def test_a_project_with_its_own_lines_lives_from_import_to_deletion(open_page, p
     page.get_by_role("button", name="Merge").last.click()
     expect(page.locator("tr[data-label]")).to_have_count(2)
     page.get_by_role("link", name="Review").click()
-    page.get_by_role("link", name="Look at all 4").click()
+    page.get_by_role("link", name="Show all 4").click()
     expect(page.locator("[data-only=answer]")).not_to_be_empty()
     page.get_by_role("button", name="Keep and next").click()
     expect(page.locator(".notice.good")).to_contain_text("Kept")

@@ -150,7 +150,7 @@ def test_the_chosen_theme_is_there_from_the_first_byte_on(open_page, person):
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert 'data-theme="dark"' in page.request.get("/").text()
     page.goto("/account/")
-    page.get_by_label("as the system").check(force=True)
+    page.get_by_label("system", exact=True).check(force=True)
     with page.expect_response("**/theme/"):
         page.get_by_role("group", name="Theme").get_by_role("button", name="Apply").click()
     assert "data-theme" not in page.request.get("/").text().partition("<head>")[0]

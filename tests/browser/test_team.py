@@ -134,10 +134,10 @@ def test_a_draft_says_the_same_of_its_minutes_as_when_they_were_typed(open_page,
     page = _page(open_page, team, "rounds/plan/")
     page.get_by_role("spinbutton", name="Budget").fill("25")
     says = page.locator(".says")
-    expect(says).to_contain_text("25 minutes will buy about 25 sentences. 5 of them test")
+    expect(says).to_contain_text("25 minutes will buy about 25 sentences. 5 of them are test")
     typed = says.inner_text()
     page.get_by_role("button", name="Keep as draft").click()
-    expect(page.get_by_text("The draft is kept for you")).to_be_visible()
+    expect(page.get_by_text("Your draft is saved")).to_be_visible()
     expect(page.get_by_role("spinbutton", name="Budget")).to_have_value("25")
     expect(says).to_have_text(typed)
 

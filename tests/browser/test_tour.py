@@ -210,12 +210,12 @@ def _read_the_overview(page):
 
 
 def _invite(page, other):
-    """Make a link under Settings, and join by it in another browser."""
+    """Create a link under Settings, and join by it in another browser."""
     _tab(page, "Settings")
     parts = page.get_by_role("navigation", name="Settings")
     parts.get_by_role("link", name="People").click()
     page.get_by_label("For whom").fill("Bob from the night shift")
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create a link").click()
     other.goto(page.get_by_label("The link").input_value())
     other.get_by_label("Your name").fill("bob")
     other.get_by_label("Password").fill("harbour bell 8")

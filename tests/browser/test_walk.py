@@ -75,7 +75,7 @@ def test_from_the_sign_in_link_to_an_export_that_equals_the_import(
     parts = page.get_by_role("navigation", name="Settings")
     parts.get_by_role("link", name="People").click()
     page.get_by_label("For whom").fill("Bob from the night shift")
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create a link").click()
     link = page.get_by_label("The link").input_value()
     expect(page.get_by_role("cell", name="Bob from the night shift", exact=True)).to_be_visible()
 

@@ -79,7 +79,7 @@ def test_a_person_who_is_shut_out_is_out_everywhere_at_once(client, admin, bob, 
     link = create_sign_in_link(user=bob, now=NOW)
     client.force_login(admin)
     page = client.post(f"/people/{bob.pk}/", {"deactivate": "1"}, follow=True).content.decode()
-    assert "bob is shut out" in page
+    assert "bob is blocked" in page
     assert theirs.get("/account/").status_code == 302
     assert find_token(secret, NOW) is None
     with pytest.raises(Conflict):

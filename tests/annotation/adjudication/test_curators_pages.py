@@ -53,7 +53,7 @@ def act(client, desk, flag, action, **values):
 def test_the_tab_counts_open_flags(client, desk, curator, flag):
     page = client.get(address(desk)).content.decode()
     words = '<span class="visually-hidden"> open flags</span>'
-    assert f'<span class="badge warn">1{words}</span>' in page
+    assert f'<span class="badge warn" title="open flags">1{words}</span>' in page
     assert "is this one sentence?" in page
     assert "ann asks" in page
 
@@ -123,7 +123,7 @@ def test_a_dispute_waits_without_names_until_somebody_decides(client, desk, cura
     page = client.get(address(desk) + "?show=disputes")
     (item,) = page.context["items"]
     assert (item.name, item.kind) == (f"dispute-{sentence.pk}", "disputes")
-    assert item.words == "2 people: topic"
+    assert item.words == "2 people differ on topic"
     assert list(page.context["shown"]["answers"]) == ["Person A", "Person B"]
     Annotation.objects.filter(task__name="topic").update(version=9)
     assert not client.get(address(desk) + "?show=shaky").context["items"]  # would tell names
@@ -141,7 +141,7 @@ def test_an_answer_that_a_sure_model_contradicts_is_shaky_until_it_is_kept(
 ):
     page = client.get(address(desk) + "?show=shaky")
     (item,) = page.context["items"]
-    assert item.words == "ann: topic, the model says otherwise, .95 sure"
+    assert item.words == "ann: topic: the model disagrees, confidence .95"
     assert list(page.context["shown"]["answers"]) == ["by ann", "model"]
     client.post(address(desk), {"item": item.name, "action": "keep"})
     assert Gold.objects.get(task=answer.task).value == answer.value
@@ -203,13 +203,15 @@ def decide(client, desk, answer, action, **values):
 def test_review_shows_what_a_sure_model_contradicts_and_keeps_it(client, desk, curator, answer):
     page = client.get(address(desk, "review")).content.decode()
     assert "1 of 1" in page
-    assert re.search(r"<b>model</b><span[^>]*> round 1, \.\d\d sure; did not see this answer", page)
+    assert re.search(
+        r"<b>model</b><span[^>]*> round 1, confidence \.\d\d; not trained on this answer", page
+    )
     Suggestion.objects.update(source="model")  # of a round that is named nowhere
     page = client.get(address(desk, "review")).content.decode()
-    assert re.search(r"<b>model</b><span[^>]*>, \.\d\d sure; did not see this answer", page)
+    assert re.search(r"<b>model</b><span[^>]*>, confidence \.\d\d; not trained on this", page)
     assert "Kept: the answer of ann is gold." in decide(client, desk, answer, "keep")
     assert Gold.objects.get().value == answer.value
-    assert "as it was before" in decide(client, desk, answer, "undo")
+    assert "Undone." in decide(client, desk, answer, "undo")
     assert not Gold.objects.exists()
 
 

@@ -96,7 +96,7 @@ def test_the_page_shows_everybody_and_makes_groups(team, client):
     client.force_login(owner)
     address = reverse("team", args=[team.project.pk])
     page = client.get(address).content.decode()
-    for words in ("bea", "dot", "nothing yet", "What votes count", "×"):
+    for words in ("bea", "dot", "nothing yet", "Weights of votes", "×"):
         assert words in page
     made = client.post(address, {"name": "readers", "people": ["dot"], "tasks": ["topic"]})
     assert made.status_code == 302

@@ -141,12 +141,12 @@ def test_an_invitation_that_the_mail_server_refuses_is_told_where_it_was_made(
     page = reverse("members", args=[team.pk])
     form = {"role": "annotator", "days": 7, "note": "zoe", "address": "zoe@example.org"}
     shown = client.post(page, form).content.decode()
-    assert "Pass it on yourself" not in shown
-    assert "has not gone out" not in shown
+    assert "Send it to the person yourself" not in shown
+    assert "could not be sent" not in shown
     send_all()
     shown = client.get(page).content.decode()
-    assert "The mail to zoe@example.org has not gone out:" in shown
-    assert "It is tried again." in shown
+    assert "The mail to zoe@example.org could not be sent yet:" in shown
+    assert "Another attempt follows." in shown
 
 
 def test_the_mail_of_an_invitation_says_its_day_in_words(team, ada, mail_on):

@@ -49,7 +49,7 @@ def answer_all(desk, user):
 
 
 def test_without_sentences_the_step_is_the_import(desk, owner):
-    assert current(desk, owner) == ("Import sentences", "Labels may come along.")
+    assert current(desk, owner) == ("Import sentences", "The file may contain labels.")
     assert said(desk, owner) == ("No sentences yet", "Import sentences")
     assert said(desk, owner, Role.ANNOTATOR) == ("No sentences yet", "")
 
@@ -57,7 +57,7 @@ def test_without_sentences_the_step_is_the_import(desk, owner):
 def test_after_the_import_the_step_is_to_annotate(desk, owner):
     add_sentences(desk.project, 3)
     ask_everything(project=desk.project)
-    assert current(desk, owner) == ("Annotate", "3 wait for you.")
+    assert current(desk, owner) == ("Annotate", "3 to do.")
 
 
 def test_twenty_answers_are_worth_a_first_round(desk, owner):
@@ -69,7 +69,7 @@ def test_twenty_answers_are_worth_a_first_round(desk, owner):
         "Plan round 1",
         "20 sentences answered: enough for a first model.",
     )
-    assert current(desk, owner, Role.ANNOTATOR) == ("Annotate", "1 wait for you.")
+    assert current(desk, owner, Role.ANNOTATOR) == ("Annotate", "1 to do.")
 
 
 def test_when_all_is_answered_the_page_says_so_and_leads_on(desk, owner):

@@ -21,7 +21,7 @@ def test_before_a_model_the_plan_says_what_chance_buys(project, people, client):
     page = _plan(client, project, people)
     assert "No model yet" in page
     assert "60 sentences</b> by chance" in page  # all there are
-    assert "What would be asked" not in page
+    assert "Preview of the next round" not in page
 
 
 def test_what_chance_buys_counts_every_answer_that_a_sentence_wants(project, people):
@@ -52,9 +52,9 @@ def test_the_first_plan_counts_what_is_set_aside_for_testing_apart(project, peop
     import_demo(project, n=40, labelled=False, first=60)
     set_default_settings(project=project, values=TINY)  # at most 20 sentences to test on
     page = _plan(client, project, people)
-    assert "set aside to test it: <b>20 labelled sentences</b>" in page
+    assert "set aside as test sentences: <b>20 labelled sentences</b>" in page
     assert "It learns from <b>40</b> Slots, <b>40</b> Intent answers" in page
-    assert "of 40 open ones" in page
+    assert "from 40 open ones" in page
     found = launch_round(project=project, changes={}, created_by=None)
     work()
     found.refresh_from_db()
@@ -72,7 +72,7 @@ def test_the_plan_says_how_many_of_the_test_sentences_are_labelled(project, peop
     Gold.objects.filter(sentence__in=short[:5]).delete()
     set_default_settings(project=project, values={**TINY, "test_size": 30})
     page = _plan(client, project, people)
-    assert "set aside to test it: <b>25 sentences</b>, <b>20</b> of them labelled" in page
+    assert "set aside as test sentences: <b>25 sentences</b>, <b>20</b> of them labelled" in page
 
 
 def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, client, work, now):

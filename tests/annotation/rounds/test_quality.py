@@ -70,8 +70,8 @@ def _bias(shown, blind, n_blind=40):
     [
         ([], "too early to say"),
         ([_bias(0.9, 0.7, n_blind=9)], "too early to say"),
-        ([_bias(0.9, 0.88)], "no pull shown"),
-        ([_bias(0.9, 0.95)], "no pull shown"),
+        ([_bias(0.9, 0.88)], "no influence shown"),
+        ([_bias(0.9, 0.95)], "no influence shown"),
         ([_bias(0.9, 0.8)], "yes"),
         ([_bias(0.9, 0.8), _bias(0.9, 0.9)], "yes, for 1 of 2 tasks"),
     ],
@@ -117,7 +117,12 @@ def test_the_overview_shows_the_answers_with_few_queries(team, admin, client):
     ) as queries:
         page = client.get(address).content.decode()
     assert len(queries) < 120
-    for words in ("Where it stands", "Against chance", "Where the model errs", "For researchers"):
+    for words in (
+        "Where it stands",
+        "Against chance",
+        "Where the model is wrong",
+        "For researchers",
+    ):
         assert words in page
     assert "T0" not in page.split("<h2>People</h2>")[1][:4000]  # no raw times
     data = client.get(reverse("dashboard-data", args=[team.pk])).json()
@@ -139,4 +144,4 @@ def test_gold_checks_are_counted_apart_from_asks(team, client, admin):
         assert "11 of 6" not in page  # with the five checks
     page = client.get(reverse("round", args=[team.pk, 1])).content.decode()
     assert page.count("/sentences/") == 6
-    assert "gold checks besides" in page
+    assert "plus gold checks" in page

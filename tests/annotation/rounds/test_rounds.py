@@ -605,11 +605,13 @@ def test_a_choice_that_was_worse_than_chance_is_told_to_the_owner(project, peopl
     page = client.get(f"/projects/{project.pk}/rounds/1/").content.decode()
     assert "worse: -4.0 points (-7.0 to -1.0)" in page
     assert "better: +4.0 points" in page
-    assert "worth 1.2 batches by chance" in page
+    assert "worth 1.2 random batches" in page
     assert "Slots:chance" in page
     plan = client.get(f"/projects/{project.pk}/rounds/plan/").content.decode()
-    assert "For Slots the choice has been worse than chance" in plan
-    assert "Intent is solved: asked by chance only, 4 % of the minutes of round 1." in plan
+    assert "For Slots selected sentences have taught less than random ones" in plan
+    assert (
+        "Intent is solved and only asked at random; it took 4 % of the minutes of round 1." in plan
+    )
 
 
 def test_a_control_stands_in_the_curve_at_what_it_learned_of_the_task(project):

@@ -1,4 +1,4 @@
-// Confidence against accuracy on the test slice: on the diagonal a model is as sure as it is right.
+// Confidence against accuracy on the test slice: on the diagonal a model is well calibrated.
 import { asShare, chart, element, line, scale, titled, xAxis, yAxis } from "./svg.js";
 import { t, tn } from "../annotate/words.js";
 
@@ -49,7 +49,7 @@ export function calibrationRows(data) {
 export function calibrationWords(data) {
   const raw = gap(data.raw.bins);
   const off = Math.abs(raw) < 1
-    ? t("As sure as it is right")
+    ? t("Well calibrated")
     : raw > 0
       ? t("Overconfident by {points}", { points: points(raw) })
       : t("Underconfident by {points}", { points: points(raw) });
@@ -58,9 +58,9 @@ export function calibrationWords(data) {
   const left = Math.abs(scaled) < 1
     ? t("within 1 point")
     : scaled > 0
-      ? t("{points} too sure", { points: points(scaled) })
-      : t("{points} too unsure", { points: points(scaled) });
-  return t("{off}; corrected (temperature {t}) to {left}.", { off, left, t: data.temperature.toFixed(2) });
+      ? t("overconfident by {points}", { points: points(scaled) })
+      : t("underconfident by {points}", { points: points(scaled) });
+  return t("{off}; after temperature scaling ({t}) {left}.", { off, left, t: data.temperature.toFixed(2) });
 }
 
 export function mostInBin(data) {
