@@ -11,6 +11,7 @@ from annotation.projects.selectors import describe_project
 from annotation.projects.services import create_project
 from annotation.projects.spec import read_toml
 from annotation.web import serializers
+from tests.openapi import WATCH, Checker
 
 FILE = """
 name = "Mail"
@@ -23,7 +24,7 @@ labels = ["work", "home"]
 
 
 @pytest.fixture
-def _loudness(db, django_db_blocker):
+def _loudness(db, django_db_blocker, monkeypatch):
     """Add a setting as a release would: a field, and the column that its migration makes."""
     field = described(
         models.PositiveSmallIntegerField(default=3),
@@ -37,6 +38,8 @@ def _loudness(db, django_db_blocker):
     with connection.schema_editor(atomic=True) as editor:
         editor.add_field(Project, field)
     serializers._message.cache_clear()
+    checker = Checker(SchemaGenerator().get_schema(request=None, public=True))
+    monkeypatch.setattr(WATCH, "checker", lambda: checker)
     yield
     with connection.schema_editor(atomic=True) as editor:
         editor.remove_field(Project, field)
