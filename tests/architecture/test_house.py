@@ -53,6 +53,14 @@ def test_a_module_beside_the_rooms_is_found(build):
     assert house.loose_modules(root, "annotation") == {"storable"}
 
 
+@pytest.mark.parametrize("package", LOOKS_FOR)
+def test_every_room_is_on_the_map(package):
+    told = (ROOT / "docs" / "architecture.md").read_text()
+    places = {path.parent for path in house.with_content(ROOT, package)}
+    rooms = {path.relative_to(ROOT).parts[1] for path in places if path.name != package}
+    assert {room for room in rooms - {"migrations"} if f"`{package}/{room}`" not in told} == set()
+
+
 def test_the_app_stays_a_house_that_one_can_know():
     assert 100 < len(house.with_content(ROOT, "annotation")) <= MOST_FILES
 
