@@ -119,7 +119,8 @@ def test_extra_arcs_are_drawn_over_the_tree_by_keyboard_and_by_mouse(make_queue,
     tokens = ["Dogs", "bark", "and", "bite"]
     tree = [[2, "nsubj"], [0, "root"], [4, "cc"], [2, "conj"]]
     arcs = [{"value": arc, "confidence": 0.9} for arc in tree]
-    model = suggestion([["4", "3.1", "conj"]], 0.9, [{"value": ["4", "3.1", "conj"]}])
+    far = ["4", "3.1", "conj"]
+    model = suggestion([far], 0.9, [{"value": far, "confidence": 0.9}])
     given = Given(tokens, {"Syntax": suggestion(tree, 0.9, arcs), "Deps": model})
     queue = make_queue([given], tasks=GRAPH_TASKS)
     page = open_page(queue.annotator)
