@@ -125,11 +125,18 @@ class Rounds:
         end = self._wait(seen.number)
         self._judge(seen.number, end, n_kills, n_fatal, is_cancelled)
         if end == "failed":
-            self._asked(lambda: client.retry_round(self.project, seen.number))
+            self._retry(client, seen.number)
             again = self._wait(seen.number)
             self.ended[f"failed, retried: {again}"] += 1
             if again not in ("labelling", "done"):
                 self.errors.append(f"round {seen.number} was retried and is {again}")
+
+    def _retry(self, client: Client, number: int) -> None:
+        """Ask for another try until it is there: the server may be killed before it is stored."""
+        deadline = time.monotonic() + PATIENCE
+        while self._latest() == Seen(number, "failed") and time.monotonic() < deadline:
+            self._asked(lambda: client.retry_round(self.project, number))
+            time.sleep(0.2)
 
     def _kill_in_stages(self, number: int, n_deaths: int) -> tuple[int, int]:
         """Kill workers in the stages that are drawn; return how many, and how many of the round."""
