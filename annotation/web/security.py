@@ -168,8 +168,8 @@ def _caller(request: HttpRequest) -> str:
     token = request.META.get("HTTP_AUTHORIZATION", "")[:80]
     session = request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")[:80]
     if token:
-        return f"token {token}"
-    return f"session {session}" if session else f"nobody at {client_address(request)}"
+        return "token:" + token
+    return "session:" + session if session else "address:" + client_address(request)
 
 
 @lru_cache(maxsize=1024)

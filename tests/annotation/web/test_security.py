@@ -108,7 +108,7 @@ def test_nobody_asks_more_often_by_making_tokens_up(settings):
 
 
 @pytest.mark.parametrize(
-    "header", ["203.0.113.9", "nobody at 203.0.113.9", "from 203.0.113.9", "session theirs"]
+    "header", ["203.0.113.9", "address:203.0.113.9", "from 203.0.113.9", "session:theirs"]
 )
 def test_nobody_uses_up_what_another_may_ask_by_naming_them(settings, header):
     settings.RATE_LIMIT = 2
