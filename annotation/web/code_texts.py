@@ -9,6 +9,7 @@ its form: ``f"{n} fields are wrong."`` is ``{n} fields are wrong.``. Pages trans
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,10 @@ NUMBER = re.compile(
 )  # that languages write otherwise
 ENOUGH = 6  # letters outside places, without which a form would fit everything
 FEWEST = 3  # with so many it fits numbers
+DIGITS = re.compile(r"[\d.,]+")
 BETWEEN = re.compile(r"(?<=[.!?])(\s+)(?=\S)|(\n)")
+LONGEST = 4_000  # characters of a text with values; what quotes a longer one stays as it is
+DEEPEST = 3  # forms within each other
 
 
 class Choices(DjangoTemplates):
@@ -151,7 +155,7 @@ def said(value: Any) -> Any:
 def _said(language: str, text: str) -> str:
     if not text.strip():
         return text
-    if (found := translation.gettext(text)) != text:
+    if (found := translation.gettext(text)) != text or len(text) > LONGEST:
         return found
     pieces = [piece for piece in BETWEEN.split(text) if piece]
     parts = [piece if piece.isspace() else _whole(language, piece) for piece in pieces]
@@ -164,19 +168,19 @@ def _said(language: str, text: str) -> str:
     )
 
 
-def _whole(language: str, text: str) -> str | None:
+def _whole(language: str, text: str, depth: int = 1) -> str | None:
     """Return the translation of one message, or None where it has none."""
     found = translation.gettext(text)
     if found != text:
         return found
-    for literal, form, message in _forms(language):
-        if literal in text and (match := form.fullmatch(text)):
-            return _filled(language, message, match.groupdict())
+    for form in _forms(language) if depth <= DEEPEST else ():
+        if (values := form.values(text)) is not None:
+            return _filled(language, form.message, values, depth)
     return None
 
 
-def _filled(language: str, message: str, values: dict[str, str]) -> str:
-    shown = {name: _inner(language, name, value) for name, value in values.items()}
+def _filled(language: str, message: str, values: dict[str, str], depth: int) -> str:
+    shown = {name: _inner(language, name, value, depth) for name, value in values.items()}
     numbers = (value for value in values.values() if WHOLE.fullmatch(value))
     n = int(next(numbers, "0").replace(",", ""))
     return PLACE.sub(lambda place: shown[place[1]], _in_number(message, n))
@@ -188,7 +192,7 @@ def _in_number(message: str, n: int) -> str:
     return found if found != message else translation.gettext(message)
 
 
-def _inner(language: str, name: str, value: str) -> str:
+def _inner(language: str, name: str, value: str, depth: int) -> str:
     """Return a value of a form: a number or a text is as the language has it, a word is a name."""
     if NUMBER.fullmatch(value):
         return written_number(value)
@@ -197,7 +201,7 @@ def _inner(language: str, name: str, value: str) -> str:
         return found if found == value.capitalize() else f"{found[:1].lower()}{found[1:]}"
     if " " not in value.strip():
         return value
-    return _whole(language, value) or value
+    return _whole(language, value, depth + 1) or value
 
 
 def written_number(text: str) -> str:
@@ -206,25 +210,53 @@ def written_number(text: str) -> str:
     return text.translate({ord(","): thousands, ord("."): point})
 
 
+@dataclass(frozen=True)
+class _Form:
+    """A message with places, and what stands between them.
+
+    A text has this form where it begins with the first piece, ends with the last one and has the
+    others in between, in their order: each is taken where it comes first, so that a text takes
+    time in proportion to its length. A pattern would try all ways to divide what people have typed.
+    """
+
+    message: str
+    pieces: tuple[str, ...]
+    names: tuple[str, ...]
+    is_of_numbers: bool
+
+    def values(self, text: str) -> dict[str, str] | None:
+        """Return what a text has in the places, None where it has another form."""
+        first, *inner, last = self.pieces
+        at, end = len(first), len(text) - len(last)
+        if end < at or not (text.startswith(first) and text.endswith(last)):
+            return None
+        found = []
+        for piece in inner:
+            place = text.find(piece, at, end)
+            if place < 0:
+                return None
+            found.append(text[at:place])
+            at = place + len(piece)
+        found.append(text[at:end])
+        if self.is_of_numbers and not all(map(DIGITS.fullmatch, found)):
+            return None
+        return dict(zip(self.names, found, strict=True))
+
+
 @cache
-def _forms(language: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """Return the messages with places: a piece that must occur, how they look, the message."""
+def _forms(language: str) -> tuple[_Form, ...]:
+    """Return the messages with places, those that say most first."""
     from annotation.web.languages import catalogue  # which reads texts of scripts and pages, too
 
     found = []
     for message in catalogue(language):
         pieces = PLACE.split(message)
-        literals = pieces[::2]
+        literals, names = tuple(pieces[::2]), tuple(pieces[1::2])
         letters = sum(map(str.isalpha, "".join(literals)))
-        if len(pieces) == 1 or letters < FEWEST or len(set(pieces[1::2])) < len(pieces) // 2:
+        if not names or letters < FEWEST or len(set(names)) < len(names):
             continue
-        value = ".*?" if letters >= ENOUGH else r"[\d.,]+"
-        form = "".join(
-            f"(?P<{piece}>{value})" if i % 2 else re.escape(piece) for i, piece in enumerate(pieces)
-        )
-        longest = max(literals, key=len)
-        found.append((longest, re.compile(form, re.DOTALL), message))
-    return tuple(sorted(found, key=lambda entry: -len(PLACE.sub("", entry[2]))))
+        found.append(_Form(message, literals, names, letters < ENOUGH))
+    return tuple(sorted(found, key=lambda form: -len("".join(form.pieces))))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Languages: what is shown goes through the catalogues, and those are as they are compiled."""
 
 import re
+import time
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from django.utils import translation
 
 from annotation.errors import Refused
 from annotation.notifications.outbox import mail_choice
-from annotation.web.code_texts import said, texts_of_code
+from annotation.web.code_texts import _Form, _forms, said, texts_of_code
 from annotation.web.languages import (
     BOTH,
     LOCALE,
@@ -88,6 +89,41 @@ def test_a_text_of_code_is_found_by_itself_by_its_form_and_piece_by_piece():
         assert said("Aurelia left Brask Quay.") == "Aurelia left Brask Quay."
     with translation.override("en"):
         assert said("The settings are saved.") == "The settings are saved."
+
+
+@pytest.mark.parametrize("language", ["de", "zh-hans"])
+def test_no_text_that_people_have_typed_takes_long_to_be_looked_up(language):
+    """What is refused quotes it: a pattern for each message took minutes for a thousand letters."""
+    with translation.override(language):
+        said("One field is wrong.")  # the catalogue is read
+        forms = _forms(language)
+        started = time.process_time()
+        for form in forms:
+            middle = "x".join(form.pieces[1:-1]) or " "
+            for n in (400, 8_000):
+                text = f"{form.pieces[0]}x" + f"{middle}x" * (n // (len(middle) + 1))
+                said(f"{text}!")
+                said(text)
+        nested = "".join(form.pieces[0] for form in forms[:300])
+        said(nested)
+        said("9" * 5_000 + " fields are wrong.")
+        assert time.process_time() - started < 0.03 * len(forms)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a: 1 of 2, ok", {"x": "1", "n": "2"}),
+        ("a: 1 of 2, of 3, ok", {"x": "1", "n": "2, of 3"}),
+        ("a:  of , ok", {"x": "", "n": ""}),
+        ("a: 1 of, ok", None),
+        ("b: 1 of 2, ok", None),
+        ("a: 1 of 2", None),
+    ],
+)
+def test_the_values_of_a_form_are_the_shortest_from_the_left(text, values):
+    form = _Form("a: {x} of {n}, ok", ("a: ", " of ", ", ok"), ("x", "n"), False)
+    assert form.values(text) == values
 
 
 def test_a_message_of_code_is_its_form_and_what_is_no_prose_is_none():
