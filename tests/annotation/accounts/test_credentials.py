@@ -47,6 +47,7 @@ def test_an_invitation_ends_with_the_power_of_whoever_made_it(project, bob, seco
     with pytest.raises(Conflict, match="withdrawn"):
         accept_invitation(token=token, user=eve, now=NOW)
     assert not Membership.objects.filter(user=eve).exists()
+    assert not Invitation.objects.exists()  # nor does it come back with the role
 
 
 def test_an_invitation_of_somebody_who_lost_the_role_by_other_ways_is_dead_too(
@@ -87,6 +88,10 @@ def test_a_person_who_is_shut_out_is_out_everywhere_at_once(client, admin, bob, 
     client.post(f"/people/{bob.pk}/", {"activate": "1"})
     bob.refresh_from_db()
     assert bob.is_active
+    assert theirs.get("/account/").status_code == 302  # what was ended stays so
+    assert find_token(secret, NOW) is None
+    with pytest.raises(Conflict):
+        use_sign_in_link(token=link, now=NOW)
     assert b"signs bob in is ready" in client.post(f"/people/{bob.pk}/", {"link": "1"}).content
 
 
