@@ -235,3 +235,7 @@ def test_every_container_has_limits_and_is_started_again():
         assert service["restart"] == "unless-stopped", name
         assert service["mem_limit"], name
         assert service["logging"]["options"]["max-size"], name
+        if name != "database":
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+            assert service["security_opt"] == ["no-new-privileges:true"], name
