@@ -174,8 +174,9 @@ def test_the_round_says_why_each_sentence_is_asked_and_how_choosing_has_done(
         assert overflow(page) <= 0
         assert width < 500 or severe_violations(page) == []
     page.goto(f"/projects/{project.pk}/rounds/plan/")
-    expect(page.locator("[data-plan]")).to_contain_text("Slots selected sentences have taught less than")
-    expect(page.locator("[data-plan]")).to_contain_text("Intent counts for 25 %")
+    plan = page.locator("[data-plan]")
+    expect(plan).to_contain_text("Slots selected sentences have taught less than")
+    expect(plan).to_contain_text("Intent counts for 25 %")
     page = open_page(ada)
     page.goto(f"/projects/{project.pk}/annotate/")
     expect(page.locator("#why")).to_contain_text(why)
