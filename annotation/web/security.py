@@ -165,7 +165,7 @@ def _caller(request: HttpRequest) -> str:
 
     Each sort has names of its own, so that nobody can use up what is another's by naming it.
     """
-    token = request.META.get("HTTP_AUTHORIZATION", "")[:80]
+    token: str = request.META.get("HTTP_AUTHORIZATION", "")[:80]
     session = request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")[:80]
     if token:
         return "token:" + token
