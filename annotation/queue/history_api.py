@@ -35,6 +35,7 @@ from annotation.queue.selectors import (
 )
 from annotation.web.rest import page_of
 from annotation.web.serializers import (
+    CHANGES,
     PAGE,
     READS,
     AnswerField,
@@ -190,7 +191,7 @@ class FlagView(APIView):
 
     scope = Scope.ANNOTATE
 
-    @documented(tag="queue", body=FlagBody, answers={201: Flagged}, errors=READS)
+    @documented(tag="queue", body=FlagBody, answers={201: Flagged}, errors=CHANGES)
     def post(self, request: Request, sentence_id: int) -> Response:
         """Tell the curators that something is wrong with a sentence."""
         sentence = get_sentence(request.user, sentence_id)

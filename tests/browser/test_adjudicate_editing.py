@@ -273,20 +273,21 @@ def test_an_unfinished_answer_is_not_saved_and_says_what_is_missing(case):
 
 def test_what_the_server_refuses_is_still_there_to_be_mended(case):
     first = {"Entities": ANN["Entities"], "Links": [[0, 1, 2, 3, "works for"]]}
-    page = case(first, {"Entities": BEN["Entities"], "Links": []}, tasks=[*TASKS, LINKS])
+    links = {**LINKS, "pairs": {"works for": [["PER", "ORG"]]}}
+    page = case(first, {"Entities": BEN["Entities"], "Links": []}, tasks=[*TASKS, links])
     entities, links = Editor(page, "Entities"), Editor(page, "Links")
-    links.card.get_by_role("radio", name="keep it").check()
     entities.open()
-    entities.chip("ORG").click(button="right")  # the relation hangs in the air
-    entities.go(1)
-    entities.press(entities.key_of("Entities", "LOC"))
+    entities.chip("ORG").click(button="right")
+    entities.go(2)
+    entities.press(entities.key_of("Entities", "LOC"))  # which nobody works for
+    links.card.get_by_role("radio", name="keep it").check()
     page.get_by_role("button", name="Save gold and next").click()
     expect(page.locator(".notice.bad")).to_be_visible()
     assert Gold.objects.count() == 0
     expect(entities.card.locator("[data-editor] .chip")).to_have_text(["PER", "LOC"])
     expect(links.card.get_by_role("radio", name="keep it")).to_be_checked()
     links.card.get_by_role("radio", name="not there").check()
-    assert _save(page) == {"Entities": [[0, 1, "PER"], [1, 2, "LOC"]], "Links": []}
+    assert _save(page) == {"Entities": [[0, 1, "PER"], [2, 3, "LOC"]], "Links": []}
 
 
 def test_editing_can_be_left_for_the_choices(case):

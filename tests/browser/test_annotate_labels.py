@@ -43,7 +43,7 @@ SPANS = [
     ([6, 8, "toloc.city_name"], 0.93, []),
     ([9, 10, "depart_date.day_name"], 0.81, [([9, 10, "arrive_date.day_name"], 0.14)]),
     ([10, 11, "depart_time.period_of_day"], 0.77, []),
-    ([14, 15, "flight_stop"], 0.38, [(None, 0.3)]),
+    ([14, 15, "flight_stop"], 0.38, [([14, 15, "connect"], 0.3)]),
     ([16, 17, "stoploc.city_name"], 0.6, [([16, 17, "toloc.city_name"], 0.3)]),
 ]
 

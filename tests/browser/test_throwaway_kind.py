@@ -61,7 +61,7 @@ def test_a_kind_of_two_files_lives_from_the_new_project_to_the_export(
     page.get_by_label("Kind").select_option(label="Stars: from one to five")
     page.get_by_label("Labels", exact=True).fill("\n".join(STARS))
     page.get_by_role("button", name="Create project").last.click()
-    expect(page.get_by_role("status")).to_contain_text("Hotels is there.")
+    expect(page.get_by_role("status")).to_contain_text("Hotels is created.")
     project = Project.objects.get()
     Membership.objects.create(project=project, user=ben, role=Role.ANNOTATOR)
     Project.objects.update(overlap=2)

@@ -46,7 +46,7 @@ def test_from_the_sign_in_link_to_an_export_that_equals_the_import(
     page.get_by_role("link", name="Named entities People").click()
     page.get_by_label("Name", exact=True).first.fill("Harbour notices")
     page.get_by_role("button", name="Create project").last.click()
-    expect(page.get_by_role("status")).to_contain_text("Harbour notices is there.")
+    expect(page.get_by_role("status")).to_contain_text("Harbour notices is created.")
 
     page.get_by_role("link", name="Import sentences").first.click()
     page.get_by_label("File", exact=True).set_input_files(files / "broken.conll")
@@ -125,7 +125,7 @@ def test_a_project_is_made_with_the_keyboard_alone(open_page, person):
     page.keyboard.type("PER")
     _tab_to(page, "Create project")
     press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Voices is there.")
+    expect(page.get_by_role("status")).to_contain_text("Voices is created.")
     expect(page.locator(".task-labels")).to_contain_text(["question", "PER"])
 
 
@@ -143,7 +143,7 @@ def test_without_scripts_tasks_are_added_and_removed_all_the_same(open_page, per
     expect(page.locator(".errors")).to_have_text("A classes task needs labels, or open = true.")
     page.get_by_label("Labels", exact=True).last.fill("calm\nangry")
     page.get_by_role("button", name="Create project").last.click()
-    expect(page.get_by_role("status")).to_contain_text("Voices is there.")
+    expect(page.get_by_role("status")).to_contain_text("Voices is created.")
 
 
 def _tab_to(page, name):

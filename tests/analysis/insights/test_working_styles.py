@@ -67,7 +67,7 @@ def test_two_ways_of_working_are_told_apart_in_plain_words_without_a_verdict(cli
     assert "accepts a suggestion <b>× 3</b>" in page  # a typical sentence, step by step
     assert "What to do with it" in page
     assert page.count('<svg class="stacked"') == 2  # a picture of each
-    for raw in ("suggestion.accept", "span.add", "undo"):
+    for raw in ("suggestion.accept", "span.add", ">undo<"):
         assert raw not in page
     for name in ("ann", "ben"):
         assert f'<th scope="row" class="breaks">{name}</th>' in page

@@ -20,7 +20,7 @@ def test_before_a_model_the_plan_says_what_chance_buys(project, people, client):
     import_demo(project, n=60, labelled=False)
     page = _plan(client, project, people)
     assert "No model yet" in page
-    assert "60 sentences</b> by chance" in page  # all there are
+    assert "60 sentences</b> drawn at random" in page  # all there are
     assert "Preview of the next round" not in page
 
 
@@ -95,7 +95,7 @@ def test_after_a_round_the_plan_shows_what_would_be_asked_now(project, people, c
     assert sum(found["lengths"]["asked"]) == pytest.approx(1, abs=0.01)
     page = _plan(client, project, people)
     first = found["examples"][0]
-    assert "<h2>20 sentences</h2>" in page
+    assert "the first 20 sentences in the order they would be asked" in page
     assert Sentence.objects.get(pk=first["sentence"]).text in page
 
     told = client.get(f"/api/projects/{project.pk}/preview/").json()
