@@ -231,7 +231,16 @@ def test_a_round_buys_a_repair_with_its_minutes_and_says_how_they_are_split(
     assert replay_round(first).is_same
 
 
-def test_checks_of_outside_suggestions_are_worth_what_chance_brings(project, work, client, people):
+@pytest.fixture
+def small(project):
+    """The project, whose suspected errors are looked for by tiny models."""
+    project.round_defaults = TINY
+    project.save()
+    return project
+
+
+def test_checks_of_outside_suggestions_are_worth_what_chance_brings(small, work, client, people):
+    project = small
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=60, labelled=False, first=60)
     intents = project.tasks.get(name="Intent").labels.values_list("name", flat=True)
@@ -258,7 +267,8 @@ def test_checks_of_outside_suggestions_are_worth_what_chance_brings(project, wor
         assert split["label"]["n"] > 0  # they do not crowd out what the strategy looked for
 
 
-def test_a_round_that_buys_looks_proofreads_the_newest_answers_first(project, work):
+def test_a_round_that_buys_looks_proofreads_the_newest_answers_first(small, work):
+    project = small
     import_demo(project, n=60, labelled=True)
     import_demo(project, n=20, labelled=False, first=60)
     changes = {**TINY, "unit": "minutes", "amount": 3}
