@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -27,7 +28,7 @@ from analysis.web.services import (
     start_study,
 )
 from annotation.accounts.access import get_project
-from annotation.errors import Forbidden, Refused
+from annotation.errors import Conflict, Forbidden, Refused
 from annotation.jobs.services import OPEN
 from annotation.models import Job, Project, Role
 from annotation.web.errors import show_refusal
@@ -84,7 +85,11 @@ def study(request: HttpRequest, project_id: int, study_id: int) -> HttpResponse:
     if request.method == "POST":
         if not may_start:
             raise Forbidden("Owners go on with replays, admins with studies of the server.")
-        started = go_on(project=project, study=found, created_by=request.user)
+        try:
+            started = go_on(project=project, study=found, created_by=request.user)
+        except Conflict as refusal:  # pressed twice, or of a study that was swept by a command
+            messages.warning(request, str(refusal))
+            return redirect("study", project.pk, found.pk)
         return redirect("job", project.pk, started.pk)
     store = run_store()
     record = store.find_study(found.name, found.scale)

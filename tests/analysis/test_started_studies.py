@@ -89,6 +89,19 @@ def test_a_stopped_study_goes_on_from_its_page(project, olga, client):
     assert Study.objects.get().n_finished == 2
 
 
+def test_a_study_that_cannot_go_on_is_refused_in_words(project, olga, client):
+    job = start_study(project=project, content=TINY, created_by=olga)
+    work(job)
+    address = reverse("study", args=[project.pk, Study.objects.get().pk])
+    client.force_login(olga)
+    client.post(address)
+    page = client.post(address, follow=True).content.decode()
+    assert "is running already" in page
+    Job.objects.all().delete()
+    page = client.post(address, follow=True).content.decode()
+    assert "was started elsewhere" in page
+
+
 def test_who_may_not_start_a_study_does_not_go_on_with_it(project, olga, client):
     curator = get_user_model().objects.create_user("cleo")
     Membership.objects.create(project=project, user=curator, role=Role.CURATOR)
