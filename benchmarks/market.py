@@ -63,7 +63,7 @@ CORPORA: dict[str, dict[str, Any]] = {
         "test": 300,
     },
     "scierc": {
-        # Above a wholly frozen encoder relations are not learned: .03 after four hours of the pilot.
+        # Above a wholly frozen encoder relations are not learned: .03 in four hours of the pilot.
         "files": ("scierc/train.jsonl", "scierc/test.jsonl", "ie", ("entities",)),
         "targets": {"entities": 0.17},
         "minutes": 30.0,
