@@ -131,6 +131,14 @@ def _towards(
 ) -> Forecast:
     reached = _reach(law, now, target)
     low, high = _interval([_reach(other, now, target) for other in others])
+    if reached is not None and high is None:
+        more, least = max(1, round(reached - now)), max(1, round((low or now) - now))
+        return Forecast(
+            f"Too early to say how many at most: {metric} {_share(target)} after about "
+            f"{_rounded(more)} more sentences if it goes on like this, {_rounded(least)} at least.",
+            law.name,
+            curve=curve,
+        )
     if reached is None or high is None:
         return Forecast(
             f"Too early to say: on this course {metric} {_share(target)} may not be reached within "

@@ -51,6 +51,16 @@ def test_noise_widens_the_interval():
         assert "Too early" in unsure.words
 
 
+def test_what_may_never_come_still_says_when_it_comes_if_it_goes_on_like_this():
+    n, scores, spreads = [20, 40, 60, 80], [0.2, 0.45, 0.55, 0.62], [0.08] * 4
+    forecast = forecast_target(n, scores, spreads, 0.75, metric="F1")
+    assert (forecast.more, forecast.high) == (None, None)
+    at = {size: score for size, score, _, _ in forecast.curve}
+    assert max(at.values()) >= 0.75  # so the next hours bring it, if it goes on like this
+    assert forecast.words.startswith("Too early to say how many at most: F1 .75 after about ")
+    assert "may not be reached" not in forecast.words
+
+
 def test_a_falling_curve_promises_nothing():
     forecast = forecast_target(N, [0.8, 0.75, 0.7, 0.65, 0.6, 0.55], [0.01] * 6, 0.9)
     assert forecast.more is None
