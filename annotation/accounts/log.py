@@ -12,9 +12,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.formats.delimited import plain_cell
 from annotation.models import LogEntry, Project
+from annotation.models.project import project_settings
 
 GROUPS = {  # how an action begins, and what it is about
     "": "everything",
@@ -38,6 +40,25 @@ GROUPS = {  # how an action begins, and what it is about
     "webhook": "webhooks",
 }
 record = LogEntry.objects.record  # what somebody did, in the transaction in which it is done
+DETAILS = {  # what people call a detail where its name is for programs; empty: nothing for them
+    "project": "",
+    "task_id": "",
+    "fields": "changed",
+    "n": "how many",
+    "n_answers": "answers",
+    "n_sentences": "sentences",
+    "n_words": "words",
+    "n_after": "words after",
+    "old": "before",
+    "to_redo": "to be answered again",
+}
+OF_TASKS = {  # what pages call the settings of tasks
+    "target_score": "Target score",
+    "is_open": "An import may bring new labels",
+    "is_nested": "Spans may lie in each other",
+    "window": "Sentences that a link may span",
+    "pairs": "Allowed pairs",
+}
 COLUMNS = ("time", "person", "action", "project", "details")
 
 
@@ -96,10 +117,20 @@ def details_of(entry: LogEntry) -> str:
     """Return what an entry says besides, in words."""
     parts = []
     for name, value in entry.details.items():
-        if name != "project" and value not in ("", None, [], {}):
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            parts.append(f"{name.replace('_', ' ')}: {shown}")
+        called = DETAILS.get(name, name.replace("_", " "))
+        if called and value not in ("", None, [], {}):
+            found = value if isinstance(value, list) else [value]
+            if name == "fields":
+                found = [_setting(str(one)) for one in found]
+            parts.append(f"{gettext(called)}: {', '.join(map(str, found))}")
     return "; ".join(parts)
+
+
+def _setting(name: str) -> str:
+    """Return what pages call a setting of a project or a task."""
+    titles = {one.name: one.title for one in project_settings()} | OF_TASKS
+    title = gettext(titles.get(name, name.replace("_", " ")))
+    return f"{title[:1].lower()}{title[1:]}"
 
 
 def _name(entry: LogEntry) -> str:

@@ -162,6 +162,18 @@ def test_the_log_is_filtered_shown_and_written_as_a_file(client, project, ada, b
     assert plain_cell("=1+1") == "'=1+1"
 
 
+def test_details_of_the_log_have_the_words_of_the_pages(client, project, ada):
+    fields = ["overlap", "target_score", "is_open"]
+    record("task.changed", project=project, actor=ada, task="Topic", task_id=7, fields=fields)
+    record("sentences.deleted", project=project, actor=ada, n=3)
+    client.force_login(ada)
+    page = client.get(f"/projects/{project.pk}/log/").content.decode()
+    words = "answers per sentence, target score, an import may bring new labels"
+    assert f"task: Topic; changed: {words}" in page
+    assert "how many: 3" in page
+    assert "task id" not in page
+
+
 def test_everything_that_is_written_down_is_in_a_group_of_the_log():
     code = [path.read_text() for room in ("annotation", "analysis") for path in files_of(room)]
     named = {name for text in code for name in re.findall(r'record\(\s*"([a-z_.]+)"', text)}
