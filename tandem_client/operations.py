@@ -154,6 +154,13 @@ class Ask(TypedDict):
     predicted_seconds: float | None
 
 
+class AskedAgain(TypedDict):
+    """A sentence that somebody else is asked about."""
+
+    sentence: int
+    n_people: int
+
+
 class AskedSentence(TypedDict):
     """A sentence with the text around it."""
 
@@ -2992,6 +2999,10 @@ class Operations(Transport):
     def delete_sentence(self, project_id: int, **body: Unpack[Sentences]) -> "SentencesDeleted":
         """Delete sentences with all answers to them."""
         return self._json("DELETE", f"projects/{project_id}/sentences/", body, may_repeat=True)
+
+    def another_sentence(self, project_id: int, sentence_id: int) -> "AskedAgain":
+        """Ask somebody who has not seen a sentence; they see no answer and no suggestion."""
+        return self._json("POST", f"projects/{project_id}/sentences/{sentence_id}/another/")
 
     def borders_sentence(
         self, project_id: int, sentence_id: int, **body: Unpack[Borders]

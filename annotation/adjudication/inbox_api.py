@@ -30,6 +30,7 @@ from annotation.adjudication.services import (
 from annotation.errors import NotFound
 from annotation.models import Flag, Review
 from annotation.queue.asks import leave_out, take_back
+from annotation.queue.checks import ask_another, people_left
 from annotation.web.rest import page_of, read_parameter, whole_number, yes_or_no
 from annotation.web.serializers import (
     CHANGES,
@@ -103,6 +104,13 @@ class LeftOut(Message):
 
     sentence = serializers.IntegerField()
     left_out = TEXT(allow_blank=True)
+
+
+class AskedAgain(Message):
+    """A sentence that somebody else is asked about."""
+
+    sentence = serializers.IntegerField()
+    n_people = serializers.IntegerField(help_text="Members who have not answered or skipped it.")
 
 
 class AnswerMessage(Message):
@@ -245,6 +253,18 @@ class LeaveOutView(APIView):
         else:
             take_back(sentence=sentence, actor=request.user)
         return Response(LeftOut.render({"sentence": sentence.pk, "left_out": sentence.left_out}))
+
+
+class AskAnotherView(APIView):
+    """Another person's answer to a sentence."""
+
+    @documented(tag="adjudication", answers={200: AskedAgain}, errors=(401, 403, 404, 409))
+    def post(self, request: Request, project_id: int, sentence_id: int) -> Response:
+        """Ask somebody who has not seen a sentence; they see no answer and no suggestion."""
+        sentence = find_sentence(get_project(request.user, project_id), sentence_id)
+        ask_another(sentence=sentence, actor=request.user)
+        n_people = people_left(sentence).count()
+        return Response(AskedAgain.render({"sentence": sentence.pk, "n_people": n_people}))
 
 
 class HistoryOfSentenceView(APIView):

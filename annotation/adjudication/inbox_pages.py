@@ -32,6 +32,7 @@ from annotation.adjudication.selectors import (
 )
 from annotation.adjudication.services import (
     SkippedSentence,
+    add_to_guidelines,
     flags_of,
     reopen_flag,
     resolve_flag,
@@ -40,11 +41,14 @@ from annotation.adjudication.services import (
 from annotation.errors import Refused
 from annotation.models import Annotation, Flag, Project, Review, Sentence
 from annotation.queue.asks import leave_out, take_back
+from annotation.queue.checks import ask_another, may_ask_another
 from annotation.templatetags.humanise import as_share
-from annotation.web.frame import render_in_project
+from annotation.web.frame import COUNTS, render_in_project
 
 N_DONE = 8  # things done that can be undone in place
 N_EACH = 50  # disputes, shaky answers: the first of them, all are counted
+MOST_LATER = 200  # items that a session remembers
+SOMEBODY_ELSE = "Somebody else is asked, without seeing the first answer."
 SHOWN = {
     "": ("All", ""),
     "flags": ("Flags", "⚑"),
@@ -89,6 +93,8 @@ def inbox(request: HttpRequest, project_id: int) -> HttpResponse:
     kind = request.GET.get("show", "")
     kind = kind if kind in SHOWN else ""
     items = [item for name in waiting if kind in ("", name) for item in waiting[name][0]]
+    later = request.session.get(_later(project), [])
+    items.sort(key=lambda item: later.index(item.name) + 1 if item.name in later else 0)
     wanted = request.GET.get("item", "")
     chosen = next((i for i, item in enumerate(items) if item.name == wanted), 0)
     counts = {name: n for name, (_, n) in waiting.items()}
@@ -107,7 +113,15 @@ def inbox(request: HttpRequest, project_id: int) -> HttpResponse:
         item = items[chosen]
         following = items[chosen + 1] if chosen + 1 < len(items) else items[chosen - 1]
         context |= {"item": item, "following": following.name, **_preview(project, item)}
+        context["may_ask_another"] = may_ask_another(item.sentence)
+        is_document = item.sentence.is_document
+        context["tasks"] = project.tasks.filter(is_hidden=False, is_document=is_document)
     return render_in_project(request, "annotation/inbox.html", project, "inbox", context)
+
+
+def _later(project: Project) -> str:
+    """Return where a session keeps the items that a person leaves for later, the last one last."""
+    return f"inbox-later-{project.pk}"
 
 
 def _titled(kind: str) -> tuple[str, str]:
@@ -159,6 +173,21 @@ def _waiting(project: Project) -> dict[str, tuple[list[Item], int]]:
         "shaky": (shaky, len(shaky)),
         "skips": (skips, len(skips)),
     }
+
+
+def count_open(project: Project) -> int:
+    """Return how many items wait in the inbox, as its list counts them."""
+    disputed = disputes(project)
+    in_dispute = {dispute.sentence_id for dispute in disputed}
+    n_shaky = sum(
+        found.answers[0].sentence_id not in in_dispute
+        for found in shaky_answers(project, most=N_EACH)
+    )
+    n_flags = flags_of(project, is_open=True).count()
+    return n_flags + len(disputed) + n_shaky + len(skipped_sentences(project))
+
+
+COUNTS["inbox"] = count_open  # every page of the project says it beside the tab
 
 
 def _dispute_items(project: Project, disputed: list[Dispute]) -> list[Item]:
@@ -283,6 +312,11 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
     if not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise Http404("No such item.")
     answer = request.POST.get("answer", "").strip()
+    if action == "later":
+        name, key = f"{kind}-{number}", _later(project)
+        later = [one for one in request.session.get(key, []) if one != name]
+        request.session[key] = [*later, name][-MOST_LATER:]
+        return "Left for later: it is at the end of the list."
     if kind == "shaky":
         return _look(request, project, int(number), action, answer)
     if kind == "skip":
@@ -290,6 +324,9 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
         if action == "take-back":
             take_back(sentence=sentence, actor=request.user)
             return "The sentence is in the pool again."
+        if action == "another":
+            ask_another(sentence=sentence, actor=request.user)
+            return SOMEBODY_ELSE
         leave_out(sentence=sentence, reason=answer or "skipped", actor=request.user)
         return "The sentence is left out and will not be asked again."
     flag = flags_of(project).filter(pk=int(number)).first()
@@ -299,16 +336,30 @@ def _done(request: HttpRequest, project: Project, action: str) -> str:
     if action == "reopen":
         reopen_flag(flag=flag, actor=request.user)
         return f"The flag of {person} is open again."
-    if action not in ("answered", "closed", "left_out"):
+    if action not in ("answered", "closed", "left_out", "another"):
         raise Http404("No such action.")
-    resolve_flag(
-        flag=flag,
-        outcome=Flag.Outcome(action),
-        answer=answer,
-        resolved_by=request.user,
-        now=timezone.now(),
-    )
+    now = timezone.now()
+    with transaction.atomic():
+        if action == "another":
+            ask_another(sentence=flag.sentence, actor=request.user)
+        outcome = {"another": "answered" if answer else "closed"}.get(action, action)
+        resolve_flag(
+            flag=flag,
+            outcome=Flag.Outcome(outcome),
+            answer=answer,
+            resolved_by=request.user,
+            now=now,
+        )
+        guided = request.POST.get("guidelines", "")
+        if answer and guided:
+            task = project.tasks.filter(name=guided).first()
+            if task is None:
+                raise Http404("No such task.")
+            add_to_guidelines(
+                task=task, sentence=flag.sentence, answer=answer, actor=request.user, now=now
+            )
     return {
+        "another": SOMEBODY_ELSE,
         "answered": f"Answered: {person} sees it on the annotate page.",
         "closed": "The flag is closed.",
         "left_out": "The sentence is left out and will not be asked again.",
@@ -322,6 +373,9 @@ def _look(request: HttpRequest, project: Project, number: int, action: str, rema
         return "Undone."
     found = [s for s in shaky_answers(project, most=N_EACH) if s.answers[0].pk == number]
     decision = {"keep": Review.Decision.KEPT, "return": Review.Decision.RETURNED}.get(action)
+    if found and action == "another":
+        ask_another(sentence=found[0].answers[0].sentence, actor=request.user)
+        return SOMEBODY_ELSE
     if not found or decision is None:
         raise Http404("No such answer.")
     now = timezone.now()

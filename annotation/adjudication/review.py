@@ -31,6 +31,7 @@ from annotation.models import (
     Suggestion,
     Task,
 )
+from annotation.queue.checks import asked_again
 from mtl_engine.kinds import KINDS, Kind
 
 LOOKED_AT = 5_000  # newest answers among which contradictions are looked for
@@ -226,10 +227,13 @@ class ShakyAnswer:
 def shaky_answers(project: Project, *, most: int = 50) -> list[ShakyAnswer]:
     """Return answers changed often, given far too fast, or contradicted by a sure model.
 
-    Of the newest that nobody has looked at and that are not gold; each cell once.
+    Of the newest that nobody has looked at, that are not gold, and on whose sentence nobody else is
+    being asked; each cell once.
     """
     settled = Gold.objects.filter(sentence=OuterRef("sentence"), task=OuterRef("task"))
-    open_answers = answers_to_review(project).filter(~Exists(settled))
+    open_answers = answers_to_review(project).filter(
+        ~Exists(settled), ~Exists(asked_again("sentence"))
+    )
     changed = open_answers.filter(version__gte=OFTEN).order_by("-version", "-id")[:most]
     found = [ShakyAnswer((row,), "changed", row.version - 1) for row in changed]
     found += _hasty(project, open_answers, most)

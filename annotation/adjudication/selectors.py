@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotation.adjudication.agreement import Agreement, measure_agreement
@@ -31,6 +31,7 @@ from mtl_engine.kinds import KINDS
 DECIDED = (Gold.Source.ADJUDICATED, Gold.Source.MAJORITY)
 MOST_SENTENCES = 2000  # newest first: intervals are narrow long before
 NEWEST = 300  # where one number per person is enough
+AT_A_TIME = 5_000  # sentences whose answers are read in one query
 REPORT = "agreement"
 
 
@@ -72,28 +73,38 @@ def disputes(project: Project, *, task: str = "", corpus: str = "") -> list[Disp
     With a task, those that differ in it; with a corpus, those of it.
     """
     tasks = {task.pk: task for task in project.tasks.all()}
-    settled = set(
-        Gold.objects.filter(sentence__project=project).values_list("sentence_id", "task_id")
-    )
-    answers: dict[tuple[int, int], list[Any]] = defaultdict(list)
     rows = Annotation.objects.filter(sentence__project=project)
     if corpus:
         rows = rows.filter(sentence__corpus__name=corpus)
     if task:
         rows = rows.filter(task__name=task)
-    for sentence_id, task_id, value in rows.values_list("sentence_id", "task_id", "value"):
-        answers[sentence_id, task_id].append(value)
+    cells = _cells_that_differ(rows)
+    answers: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    ids = sorted({sentence for sentence, _ in cells})
+    for start in range(0, len(ids), AT_A_TIME):
+        part = rows.filter(sentence__in=ids[start : start + AT_A_TIME])
+        for sentence_id, task_id, value in part.values_list("sentence_id", "task_id", "value"):
+            if (sentence_id, task_id) in cells:
+                answers[sentence_id, task_id].append(value)
     by_sentence: dict[int, list[tuple[str, float]]] = defaultdict(list)
     for (sentence_id, task_id), given in answers.items():
-        if len(given) >= 2 and (sentence_id, task_id) not in settled:
-            apart = disagreement(tasks[task_id].kind, given)
-            if apart > 0:
-                by_sentence[sentence_id].append((tasks[task_id].name, apart))
+        apart = disagreement(tasks[task_id].kind, given)
+        if apart > 0:
+            by_sentence[sentence_id].append((tasks[task_id].name, apart))
     found = [
         Dispute(i, sum(d for _, d in rows) / len(rows), tuple(name for name, _ in rows))
         for i, rows in by_sentence.items()
     ]
     return sorted(found, key=lambda dispute: (-dispute.disagreement, dispute.sentence_id))
+
+
+def _cells_that_differ(answers: QuerySet[Annotation]) -> set[tuple[int, int]]:
+    """Return sentence and task where answers are not the same and no gold is, by the database."""
+    settled = Gold.objects.filter(sentence=OuterRef("sentence"), task=OuterRef("task"))
+    cells = answers.order_by().values("sentence_id", "task_id")
+    counted = cells.annotate(n=Count("id"), n_values=Count("value", distinct=True))
+    differing = counted.filter(n__gte=2, n_values__gte=2).filter(~Exists(settled))
+    return set(differing.values_list("sentence_id", "task_id"))
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,25 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.accounts.log import record
 from annotation.adjudication.people import vote_weights
 from annotation.adjudication.selectors import disputes, gold_values
 from annotation.bridge import tasks_by_name
 from annotation.errors import MOST_TOLD, Conflict, InvalidInput, Problem, unknown_name
-from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence
+from annotation.models import Annotation, Flag, Gold, GoldVersion, Lease, Project, Sentence, Task
+from annotation.models.project import LONGEST
 from annotation.notifications.outbox import FLAG_ANSWERED, notify
 from annotation.projects.documents import misplaced, words_of
+from annotation.projects.services import update_task
 from annotation.queue.asks import leave_out, take_back
+from annotation.queue.checks import asked_again
 from annotation.queue.submissions import DECIDES, checked_answers
 from mtl_engine.kinds import KINDS, TaskSpec
 
 FEWEST_VOTES = 3  # of which most can be told
+QUOTED = 200  # characters of a sentence in guidelines
 
 
 @transaction.atomic
@@ -247,8 +251,15 @@ def flags_of(project: Project, *, is_open: bool | None = None) -> QuerySet[Flag]
 
 
 def skipped_sentences(project: Project, *, most: int = 200) -> list[SkippedSentence]:
-    """Return the sentences in the pool that people skipped, most skipped first."""
-    skips = Lease.objects.filter(project=project, state=Lease.State.SKIPPED)
+    """Return the sentences in the pool that people skipped, most skipped first.
+
+    Those that somebody else has answered since, or is asked about, wait for nobody.
+    """
+    skips = Lease.objects.filter(project=project, state=Lease.State.SKIPPED).filter(
+        ~Exists(Annotation.objects.filter(sentence=OuterRef("ask__sentence"))),
+        ~Exists(Gold.objects.filter(sentence=OuterRef("ask__sentence"))),
+        ~Exists(asked_again("ask__sentence")),
+    )
     counts = (
         skips.filter(ask__sentence__left_out="")
         .values("ask__sentence")
@@ -263,6 +274,20 @@ def skipped_sentences(project: Project, *, most: int = 200) -> list[SkippedSente
     ):
         reasons[sentence_id].append((name, kind, words))
     return [SkippedSentence(sentences[i], tuple(reasons[i])) for i in ids]
+
+
+@transaction.atomic
+def add_to_guidelines(
+    *, task: Task, sentence: Sentence, answer: str, actor: Any, now: datetime
+) -> None:
+    """Write a curator's answer behind the guidelines of a task, with its sentence and the day."""
+    quoted = " ".join(sentence.text.split())[:QUOTED].replace("`", "'")
+    added = f"`{quoted}` ({now:%Y-%m-%d}): {answer}"
+    guidelines = f"{task.guidelines.rstrip()}\n\n{added}".strip()
+    if len(guidelines) > LONGEST:
+        message = f"The guidelines of {task.name} would be longer than {LONGEST:,} characters."
+        raise InvalidInput([Problem("guidelines", message)])
+    update_task(task=task, changes={"guidelines": guidelines}, actor=actor)
 
 
 @transaction.atomic

@@ -241,11 +241,6 @@ class Flag(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
 
-    @classmethod
-    def open_in(cls, project: Project) -> "models.QuerySet[Flag]":
-        """Return the flags of a project that wait for a curator."""
-        return cls.objects.filter(sentence__project=project, resolved_at__isnull=True)
-
 
 class Annotation(models.Model):
     """One person's present answer to one task on one sentence."""

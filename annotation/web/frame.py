@@ -1,5 +1,6 @@
 """The frame of a project's pages: who may open them and which tabs they show."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from annotation.models import Flag, Project, Role
+from annotation.models import Project, Role
 from annotation.web.languages import COOKIE, keep_language
 
 # A tab is the name of its page's URL, its words, and the role that reaches it.
@@ -29,6 +30,7 @@ TABS = (
     ("studies", "Studies", Role.CURATOR),
     ("settings", "Settings", Role.OWNER),
 )
+COUNTS: dict[str, Callable[[Project], int]] = {}  # by tab: what waits behind it for the person
 THEMES = ("light", "dark")
 YEAR = 365 * 24 * 3600
 
@@ -61,7 +63,7 @@ def tabs_for(project: Project, current: str) -> list[Tab]:
     """Return the tabs whose page is installed and within reach of the person's role."""
     role = project.role
     return [
-        Tab(href, words, name == current, Flag.open_in(project).count() if name == "inbox" else 0)
+        Tab(href, words, name == current, COUNTS[name](project) if name in COUNTS else 0)
         for name, words, needed in TABS
         if role and role.reaches(needed) and (href := page_of(name, project))
     ]

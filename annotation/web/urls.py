@@ -287,6 +287,10 @@ RESOURCES: list[URLPattern | URLResolver] = [
         inbox_api.LeaveOutView.as_view(),
     ),
     path(
+        "projects/<key:project_id>/sentences/<key:sentence_id>/another/",
+        inbox_api.AskAnotherView.as_view(),
+    ),
+    path(
         "projects/<key:project_id>/sentences/<key:sentence_id>/history/",
         inbox_api.HistoryOfSentenceView.as_view(),
     ),

@@ -6,6 +6,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.models import Annotation, Flag, Gold, Suggestion
+from annotation.queue.asks import ask_everything
 from tests.browser.test_adjudicate import ANN, TASKS, store_answers
 
 
@@ -50,6 +51,20 @@ def test_flags_are_walked_answered_and_undone_by_keyboard(open_page, project):
     expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
     _press(page, "z")
     expect(page.locator(".notice.warn")).to_have_text("Who is Ann?")
+
+
+def test_a_flag_is_left_for_later_and_goes_to_somebody_else_by_keyboard(open_page, project):
+    ask_everything(project=project)
+    page = _open(open_page, project, "inbox")
+    expect(page.locator(".notice.warn")).to_have_text("Who is Ann?")
+    _press(page, "s")
+    expect(page.locator(".notice.warn")).to_have_text("Is Acme a place?")
+    expect(page.locator("[data-walk] li").last).to_contain_text("Who is Ann?")
+    _press(page, "2")
+    expect(page.get_by_text("Somebody else is asked")).to_be_visible()
+    expect(page.locator("[data-walk] li")).to_have_count(1)
+    assert Flag.objects.get(comment="Is Acme a place?").outcome == "closed"
+    assert project.queues.get().asks.get().purpose == "second"
 
 
 def test_a_flag_leads_to_the_gold_editor(open_page, project):

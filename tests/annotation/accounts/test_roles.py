@@ -98,6 +98,7 @@ POST   projects/{project_id}/answers/{answer_id}/         401      404       403
 POST   projects/{project_id}/sentences/{sentence_id}/words/    401 404 403 400 400 400
 POST   projects/{project_id}/sentences/{sentence_id}/borders/  401 404 403 400 400 400
 PUT    projects/{project_id}/sentences/{sentence_id}/pool/     401 404 403 200 200 200
+POST   projects/{project_id}/sentences/{sentence_id}/another/  401 404 403 200 200 200
 GET    projects/{project_id}/sentences/{sentence_id}/history/  401 404 403 200 200 200
 GET    projects/{project_id}/agreement/                   401      404       403     200   200   200
 POST   projects/{project_id}/agreement/                   401      404       403     202   202   202

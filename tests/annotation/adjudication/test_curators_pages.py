@@ -50,10 +50,25 @@ def act(client, desk, flag, action, **values):
     return response.content.decode()
 
 
-def test_the_tab_counts_open_flags(client, desk, curator, flag):
-    page = client.get(address(desk)).content.decode()
-    words = '<span class="visually-hidden"> open flags</span>'
-    assert f'<span class="badge warn" title="open flags">1{words}</span>' in page
+def test_the_tab_counts_what_the_list_counts(client, desk, curator, flag, ann):
+    bob = desk.person("bob")
+    desk.project.queues.get().asks.update(overlap=2)
+    desk.project.queues.update(overlap=2)
+    first = desk.take(ann)
+    desk.submit(ann, first)
+    desk.submit(bob, desk.take(bob), {**ANSWERS, "topic": "other"})
+    skipped = Lease.objects.get(pk=desk.take(ann)["id"])
+    Lease.objects.filter(pk=skipped.pk).update(state=Lease.State.SKIPPED)
+    desk.submit(bob, desk.take(bob))  # answers what ann skipped
+    Annotation.objects.filter(sentence=skipped.ask.sentence, task__name="topic").update(version=9)
+    page = client.get(address(desk))
+    counts = {name: n for name, _, _, n in page.context["kinds"]}
+    assert counts == {"": 3, "flags": 1, "disputes": 1, "shaky": 1, "skips": 0}
+    words = '<span class="visually-hidden"> open items</span>'
+    badge = f'<span class="badge warn" title="open items">3{words}</span>'
+    for name in ("inbox", "review", "data"):
+        assert badge in client.get(address(desk, name)).content.decode()
+    page = page.content.decode()
     assert "is this one sentence?" in page
     assert "ann asks" in page
 
@@ -69,6 +84,72 @@ def test_a_flag_is_answered_and_its_author_reads_the_answer_once(client, desk, c
     client.force_login(ann)
     assert b"Yes, both halves." in client.get(address(desk, "annotate")).content
     assert b"Yes, both halves." not in client.get(address(desk, "annotate")).content
+
+
+def test_what_is_left_for_later_stays_open_at_the_end(client, desk, curator, ann, flag):
+    other = Flag.objects.create(
+        sentence=flag.sentence, author=ann, comment="and this?", created_at=timezone.now()
+    )
+    names = [item.name for item in client.get(address(desk)).context["items"]]
+    assert names == [f"flag-{other.pk}", f"flag-{flag.pk}"]
+    act(client, desk, other, "later", following=f"flag-{flag.pk}")
+    assert other.resolved_at is None
+    names = [item.name for item in client.get(address(desk)).context["items"]]
+    assert names == [f"flag-{flag.pk}", f"flag-{other.pk}"]
+
+
+def test_somebody_else_is_asked_without_seeing_the_first_answer(client, desk, curator, ann):
+    desk.submit(ann, desk.take(ann))
+    answer = Annotation.objects.get(task__name="topic")
+    Annotation.objects.filter(pk=answer.pk).update(version=9)
+    page = client.get(address(desk)).content.decode()
+    assert "Ask somebody else" in page
+    name = f"shaky-{answer.pk}"
+    client.post(address(desk), {"item": name, "action": "another"})
+    assert not client.get(address(desk)).context["items"]  # waits for somebody else now
+    ask = desk.project.queues.get().asks.get(sentence=answer.sentence)
+    assert (ask.is_open, ask.overlap, ask.n_answers) == (True, 2, 1)
+    assert desk.take(ann)["sentence"]["id"] != answer.sentence_id
+    bob = desk.person("bob")
+    taken = desk.take(bob)
+    assert taken["sentence"]["id"] == answer.sentence_id
+    assert taken["suggestions"] == {}
+    desk.submit(bob, taken, {**ANSWERS, "topic": "other"})
+    (item,) = client.get(address(desk)).context["items"]
+    assert item.name == f"dispute-{answer.sentence_id}"
+
+
+def test_nobody_is_offered_where_everybody_has_answered(client, desk, curator, ann):
+    desk.submit(ann, desk.take(ann))
+    desk.project.queues.get().asks.update(overlap=2, is_open=True)
+    desk.submit(curator, desk.take(curator))
+    answer = Annotation.objects.filter(task__name="topic", author=ann).get()
+    Flag.objects.create(
+        sentence=answer.sentence, author=ann, comment="why?", created_at=timezone.now()
+    )
+    assert "Ask somebody else <kbd>" not in client.get(address(desk)).content.decode()
+    flag = Flag.objects.get()
+    assert "Nobody else can be asked" in act(client, desk, flag, "another")
+    assert flag.resolved_at is None
+
+
+def test_an_answer_goes_into_the_guidelines_with_its_sentence_and_day(client, desk, curator, flag):
+    topic = desk.project.tasks.get(name="topic")
+    topic.guidelines = "Choose one."
+    topic.save()
+    act(client, desk, flag, "answered", answer="Travel, whoever goes.", guidelines="topic")
+    topic.refresh_from_db()
+    today = f"{timezone.now():%Y-%m-%d}"
+    added = f"`Ann visits Rome.` ({today}): Travel, whoever goes."
+    assert topic.guidelines == f"Choose one.\n\n{added}"
+    assert flag.outcome == "answered"
+
+
+def test_guidelines_of_a_task_that_is_not_there_are_not_found(client, desk, curator, flag):
+    body = {"item": f"flag-{flag.pk}", "action": "answered", "answer": "Yes.", "guidelines": "x"}
+    assert client.post(address(desk), body).status_code == 404
+    flag.refresh_from_db()
+    assert flag.resolved_at is None
 
 
 def test_an_answer_without_words_is_refused_and_the_flag_stays(client, desk, curator, flag):

@@ -63,9 +63,9 @@ def resolve(flag, curator, outcome=Outcome.CLOSED, answer="", **more):
 
 
 def test_an_open_flag_waits_until_it_is_answered(desk, flag, curator, ann):
-    assert Flag.open_in(desk.project).count() == 1
+    assert flags_of(desk.project, is_open=True).count() == 1
     resolve(flag, curator, Outcome.ANSWERED, "It is a place.")
-    assert Flag.open_in(desk.project).count() == 0
+    assert flags_of(desk.project, is_open=True).count() == 0
     assert [f.answer for f in answered_flags(ann, desk.project)] == ["It is a place."]
     assert note_seen(user=ann, project=desk.project, now=NOON) == 1
     assert not answered_flags(ann, desk.project).exists()
@@ -106,6 +106,18 @@ def test_skips_are_gathered_by_sentence_with_their_reasons(desk, ann, curator):
     assert skipped.sentence.pk == lease["sentence"]["id"]
     assert skipped.reasons == (("ann", "broken", "cut off"),)
     leave_out(sentence=skipped.sentence, reason="cut off", actor=curator)
+    assert skipped_sentences(desk.project) == []
+
+
+def test_a_skip_waits_no_longer_when_somebody_else_has_answered(desk, ann):
+    lease = desk.take(ann)
+    Lease.objects.filter(pk=lease["id"]).update(state=Lease.State.SKIPPED)
+    Ask.objects.update(n_leases=0)
+    assert len(skipped_sentences(desk.project)) == 1
+    bob = desk.person("bob")
+    taken = desk.take(bob)
+    assert taken["sentence"]["id"] == lease["sentence"]["id"]
+    desk.submit(bob, taken)
     assert skipped_sentences(desk.project) == []
 
 
