@@ -119,7 +119,8 @@ def _show(
             "posted": posted or {},
             "owner": f"{request.user.get_username()}/{project.pk}",
         }
-        context["decision"] = next((d for d in decided if d.sentence_id == sentence_id), None)
+        if all(sentence_id != d.sentence_id for d in open_ones):  # else another task is open yet
+            context["decision"] = next((d for d in decided if d.sentence_id == sentence_id), None)
     else:
         context["has_pairs"] = has_pairs(project)
     return render_in_project(

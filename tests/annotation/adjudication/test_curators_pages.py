@@ -217,6 +217,29 @@ def test_a_dispute_waits_without_names_until_somebody_decides(client, desk, cura
     assert not client.get(address(desk) + "?show=disputes").context["items"]
 
 
+def test_a_sentence_is_not_said_to_be_decided_while_another_task_is_open(
+    client, desk, curator, ann
+):
+    bob = desk.person("bob")
+    desk.project.queues.get().asks.update(overlap=2)
+    desk.submit(ann, desk.take(ann))
+    desk.submit(bob, desk.take(bob), {"entities": [[0, 1, "PER"]], "links": [], "topic": "other"})
+    sentence = Annotation.objects.first().sentence
+    tasks = {task.name: task for task in desk.project.tasks.all()}
+    for name, value in (("entities", ANSWERS["entities"]), ("links", ANSWERS["links"])):
+        Gold.objects.create(
+            sentence=sentence, task=tasks[name], value=value, source="majority",
+            updated_at=timezone.now(),
+        )  # fmt: skip
+    asked = address(desk, "adjudicate") + f"?sentence={sentence.pk}"
+    assert "Decided by majority" not in client.get(asked).content.decode()
+    Gold.objects.create(
+        sentence=sentence, task=tasks["topic"], value="other", source="majority",
+        updated_at=timezone.now(),
+    )  # fmt: skip
+    assert "Decided by majority" in client.get(asked).content.decode()
+
+
 def test_an_answer_that_a_sure_model_contradicts_is_shaky_until_it_is_kept(
     client, desk, curator, answer
 ):
