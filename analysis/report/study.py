@@ -37,6 +37,7 @@ def study_report(
         defaults=kind.defaults,
         baseline=kind.baseline,
         secondary_metrics=kind.secondary_metrics,
+        round_metrics=kind.round_metrics,
         data_keys=kind.data_keys,
         absent=absent,
     )

@@ -71,6 +71,7 @@ def build_report(
     defaults: Mapping[str, Any] | None = None,
     baseline: Mapping[str, Any] | None = None,
     secondary_metrics: Sequence[str] = (),
+    round_metrics: Sequence[str] = (),
     data_keys: Sequence[str] = (),
     absent: Sequence[AbsentRun] = (),
 ) -> StudyReport:
@@ -82,6 +83,7 @@ def build_report(
     settings that only repeat the others, like the worlds of a bandit: tables average over them.
     ``baseline`` are the settings of the baseline that every configuration is compared with.
     ``secondary_metrics`` are last words of metrics that are shown apart, like calibration.
+    ``round_metrics`` are drawn though no run as a whole has such a score.
     ``data_keys`` are the settings that say which data a run is about: runs are judged against the
     baseline, and for all tasks against for one, only on the same. ``absent`` are wanted runs that
     are not finished: a configuration that lacks one is shown, and judged against nothing.
@@ -116,7 +118,7 @@ def build_report(
         varying=shown,
         metrics=metrics,
         scores=_scores(runs, shown, metrics),
-        curves={metric: _curves(runs, shown, metric) for metric in judged},
+        curves={metric: _curves(runs, shown, metric) for metric in (*round_metrics, *judged)},
         comparisons={metric: _comparisons(levels, metric) for metric in judged},
         compared=main,
         overlaps=_overlaps(runs, shown, varying, defaults),

@@ -45,6 +45,7 @@ class StudyKind:
     replicates: tuple[str, ...] = ()  # settings that repeat a run, as seeds do
     baseline: Mapping[str, Any] = field(default_factory=dict)  # settings of the baseline, if any
     secondary_metrics: tuple[str, ...] = ()  # last words of metrics that reports show apart
+    round_metrics: tuple[str, ...] = ()  # of rounds alone: curves without a score of whole runs
 
     @property
     def defaults(self) -> Values:

@@ -110,4 +110,5 @@ STUDY = StudyKind(
     version=6,
     data_keys=("project", "tasks", "test_size", "max_words"),
     secondary_metrics=SECONDARY,
+    round_metrics=("mean",),  # scores of a replay are minutes; its curve is the way there
 )

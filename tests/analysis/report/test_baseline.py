@@ -4,6 +4,7 @@ from analysis.report.output import as_html, as_markdown
 from analysis.report.presentation import overlap_table
 from analysis.report.runs import ReportRun, configuration_name
 from analysis.report.tables import build_report
+from analysis.sweep.registry import get_kind
 from analysis.sweep.store import Outcome
 
 DEFAULTS = {"strategy": "MT-AVG", "decision": "GREEDY", "value": "mean", "weights": {}}
@@ -177,3 +178,31 @@ def test_the_overlap_is_told_between_configurations():
         ["MT-AVG, BLP", "100%", "50%"],
         ["RANDOM", "50%", "100%"],
     ]
+
+
+def test_a_kind_whose_scores_are_no_scores_of_rounds_has_a_curve_of_these():
+    runs = [
+        ReportRun(
+            {**DEFAULTS, "strategy": strategy},
+            seed,
+            Outcome(
+                [
+                    {"step": 20, "cost": 10.0, "mean": 0.4},
+                    {"step": 40, "cost": 20.0 + seed, "mean": 0.6},
+                    {"final": {"saved minutes": 5.0 + seed}},
+                ],
+                1.0,
+                1.0,
+            ),
+        )
+        for strategy in ("RANDOM", "MT-EEC")
+        for seed in (0, 1)
+    ]
+    rounds = get_kind("replay").round_metrics
+    report = build_report(
+        runs, name="replay", varying=VARYING, defaults=DEFAULTS, round_metrics=rounds
+    )
+    assert set(report.drawn) == {"mean"}
+    for curve in report.drawn["mean"].values():
+        assert [(x, mean.value) for x, mean in curve] == [(10.0, 0.4), (20.5, 0.6)]
+    assert report.metrics == ("saved minutes",)
