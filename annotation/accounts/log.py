@@ -129,8 +129,7 @@ def details_of(entry: LogEntry) -> str:
 def _setting(name: str) -> str:
     """Return what pages call a setting of a project or a task."""
     titles = {one.name: one.title for one in project_settings()} | OF_TASKS
-    title = gettext(titles.get(name, name.replace("_", " ")))
-    return f"{title[:1].lower()}{title[1:]}"
+    return gettext(titles.get(name, name.replace("_", " ")))
 
 
 def _name(entry: LogEntry) -> str:

@@ -244,7 +244,9 @@ def _why_round(facts: Facts) -> str:
     """Return whether a round is worth it now, and by what."""
     if facts.running is not None:
         return f"Round {facts.running.number} is {facts.running.state}."
-    new = _counted(facts.n_new, "sentence answered", "sentences answered")
+    new = _say("{n} sentences answered", facts.n_new)
+    if facts.n_new == 1:
+        new = gettext("1 sentence answered")
     if facts.has_model:
         worth = "enough for a round" if facts.n_new >= WORTH else f"a round pays from {WORTH} on"
         return f"{new} since the last model: {worth}."

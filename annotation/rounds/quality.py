@@ -145,8 +145,11 @@ def headline(standings: Sequence[TaskStanding]) -> str:
     aimed = [one for one in standings if one.target is not None]
     if aimed:
         n_reached = sum(one.is_reached for one in aimed)
-        targets = "target" if len(aimed) == 1 else "targets"
-        parts.append(f"{n_reached} of {len(aimed)} {targets} reached")
+        parts.append(
+            f"{n_reached} of 1 target reached"
+            if len(aimed) == 1
+            else f"{n_reached} of {len(aimed)} targets reached"
+        )
     open_ones = [one for one in standings if not one.is_reached]
     promising = [one for one in open_ones if one.next_points]
     if promising:

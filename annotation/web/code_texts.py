@@ -119,6 +119,7 @@ FEWEST = 3  # with so many it fits numbers
 DIGITS = re.compile(r"[\d.,]+")
 BETWEEN = re.compile(r"(?<=[.!?])(\s+)(?=\S)|(\n)")
 LONGEST = 4_000  # characters of a text with values; what quotes a longer one stays as it is
+ENDS = {"zh-hans": ("；", "。"), "ar": ("؛ ", ".")}  # semicolons and full stops
 DEEPEST = 3  # forms within each other
 
 
@@ -158,7 +159,7 @@ def _said(language: str, text: str) -> str:
     if (found := translation.gettext(text)) != text or len(text) > LONGEST:
         return found
     pieces = [piece for piece in BETWEEN.split(text) if piece]
-    parts = [piece if piece.isspace() else _whole(language, piece) for piece in pieces]
+    parts = [piece if piece.isspace() else _listed(language, piece) for piece in pieces]
     if None not in parts:  # a form would take several sentences for one with a long value
         return "".join(part for part in parts if part is not None)
     if (whole := _whole(language, text)) is not None:
@@ -166,6 +167,19 @@ def _said(language: str, text: str) -> str:
     return "".join(
         piece if part is None else part for piece, part in zip(pieces, parts, strict=True)
     )
+
+
+def _listed(language: str, text: str) -> str | None:
+    """Return the translation of a message, or of several with semicolons between them."""
+    if (found := _whole(language, text)) is not None:
+        return found
+    said_of = text.removesuffix(".").split("; ")
+    parts = [_whole(language, part) for part in said_of]
+    if all(part is None for part in parts):
+        return None
+    semicolon, stop = ENDS.get(language, ("; ", "."))
+    shown = [part or own for part, own in zip(parts, said_of, strict=True)]
+    return semicolon.join(shown) + (stop if text.endswith(".") else "")
 
 
 def _whole(language: str, text: str, depth: int = 1) -> str | None:

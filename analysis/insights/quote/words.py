@@ -135,7 +135,7 @@ def summary(found: Mapping[str, Any]) -> str:
         if low is not None:
             words = f"at least {duration(low)} of work, how much more is open"
     if found["done_on"] and found["done_on"]["middle"]:
-        words += f", done on {day(found['done_on']['middle'])}"
+        words = f"{words}, done on {day(found['done_on']['middle'])}"
     if found["chance"] is not None:
         words += f"; {percent(found['chance'])} likely before the deadline {day(found['deadline'])}"
     return words + "."

@@ -168,7 +168,7 @@ def test_details_of_the_log_have_the_words_of_the_pages(client, project, ada):
     record("sentences.deleted", project=project, actor=ada, n=3)
     client.force_login(ada)
     page = client.get(f"/projects/{project.pk}/log/").content.decode()
-    words = "answers per sentence, target score, an import may bring new labels"
+    words = "Answers per sentence, Target score, An import may bring new labels"
     assert f"task: Topic; changed: {words}" in page
     assert "how many: 3" in page
     assert "task id" not in page

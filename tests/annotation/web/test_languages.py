@@ -86,6 +86,10 @@ def test_a_text_of_code_is_found_by_itself_by_its_form_and_piece_by_piece():
         assert said(both) == "Das Modell ist unsicher bei Topic. Sicherer ist es bei Entities."
         assert said(["One field is wrong.", "Aurelia"]) == ["Ein Feld ist falsch.", "Aurelia"]
         assert said(Refused("Drawn by chance.")) == "Zufällig gezogen."
+        listed = "0 of 2 targets reached; Slots is farthest from its target."
+        assert said(listed) == "0 von 2 Zielen erreicht; Slots ist am weitesten vom Ziel entfernt."
+        quoted = "not in sight with what is known."
+        assert said(quoted) == "nach dem, was bekannt ist, nicht in Sicht."
         assert said("Aurelia left Brask Quay.") == "Aurelia left Brask Quay."
     with translation.override("en"):
         assert said("The settings are saved.") == "The settings are saved."
