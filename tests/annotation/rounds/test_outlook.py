@@ -154,6 +154,17 @@ def test_an_earlier_round_stays_answered_when_more_answers_are_wanted_than_then(
     assert told == {1: (2, 2), 2: (0, 1)}
 
 
+def test_a_round_that_found_nothing_left_to_ask_says_so(desk, owner, client):
+    add_sentences(desk.project, 2)
+    Round.objects.create(
+        project=desk.project, number=1, state="done", config=RoundSettings().to_dict()
+    )
+    client.force_login(owner)
+    page = client.get(reverse("round", args=[desk.project.pk, 1])).content.decode()
+    assert "Nothing was left to ask" in page
+    assert "Nothing asked yet" not in page
+
+
 def test_a_paused_project_says_that_nothing_is_handed_out(desk, owner):
     Project.objects.update(state="paused")
     desk.project.refresh_from_db()
