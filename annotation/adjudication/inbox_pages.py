@@ -184,7 +184,7 @@ def count_open(project: Project) -> int:
     Flags are counted; of the rest, which takes half a second with 100,000 answers, the number is
     that of the last minute.
     """
-    n_others = cache.get(_counted(project))
+    n_others: int | None = cache.get(_counted(project))
     if n_others is None:
         disputed = disputes(project)
         in_dispute = {dispute.sentence_id for dispute in disputed}
