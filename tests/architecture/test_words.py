@@ -58,7 +58,7 @@ def test_no_file_names_a_path_of_one_machine():
     assert _grep(PATH_OF_ONE_MACHINE, ":!Dockerfile") == []
 
 
-@pytest.mark.parametrize("line", ["/work/main", "see /home/ann/x", "HOME=/root/.tandem"])
+@pytest.mark.parametrize("line", ["/work/ann", "see /home/ann/x", "HOME=/root/.tandem"])
 def test_a_path_of_one_machine_is_found(one_file, line):
     assert _grep(PATH_OF_ONE_MACHINE, root=one_file(f"{line}\nhttps://tandem.test/work/\n")) == [
         f"file.py:1:{line}"
